@@ -221,8 +221,10 @@ static void build_limits(cfg_document *document, const cfg_raw *raw, cfg_config 
     config->limits.enforce = WORD(raw->limits.enforce, false);
     config->limits.clients =
         take_number(document, in, "clients", raw->limits.clients, (range){10000, 1, 1000000});
-    config->limits.unauthenticated = take_number(
-        document, in, "unauthenticated", raw->limits.unauthenticated, (range){100, 1, 1000000});
+    uint32_t fourth = (config->limits.clients + 3) / 4; /* all of them may come at once */
+    config->limits.unauthenticated =
+        take_number(document, in, "unauthenticated", raw->limits.unauthenticated,
+                    (range){fourth > 100 ? fourth : 100, 1, 1000000});
     config->limits.unauthenticated_per_address = take_number(
         document, in, "unauthenticated_per_address", raw->limits.unauthenticated_per_address,
         (range){(config->limits.unauthenticated + 3) / 4, 1, 1000000});

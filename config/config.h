@@ -194,7 +194,7 @@ typedef struct cfg_config {
         uint64_t key_bytes; /* 2 KiB */
         bool enforce;
         uint32_t clients;                     /* 10000 */
-        uint32_t unauthenticated;             /* 100 */
+        uint32_t unauthenticated;             /* a fourth of clients, at least 100 */
         uint32_t unauthenticated_per_address; /* a fourth of them */
         uint32_t clients_per_address;         /* 0 = no limit of its own */
         uint32_t startup_ms;                  /* 10000 */

@@ -21,23 +21,36 @@ static pgw_negotiated ask_tls(pgw_negotiation *state, bool alone)
 {
     bool yes = state->tls;
     state->tls_asked = true;
-    if (!alone)
-        return PGW_NEGOTIATED_DROP;
+    state->unencrypted = alone ? NULL : "SSL request";
     if (!yes)
         return PGW_NEGOTIATED_DECLINE;
-    *state = (pgw_negotiation){.tls_asked = true, .gss_asked = true}; /* one of them is enough */
+    state->tls = false;
+    state->gss_asked = true; /* one of them is enough */
     return PGW_NEGOTIATED_ENCRYPT;
 }
 
 static pgw_negotiated ask_gss(pgw_negotiation *state, bool alone)
 {
     state->gss_asked = true;
-    return alone ? PGW_NEGOTIATED_DECLINE : PGW_NEGOTIATED_DROP;
+    state->unencrypted = alone ? NULL : "GSSAPI encryption request";
+    return PGW_NEGOTIATED_DECLINE;
+}
+
+static pgw_negotiated refuse_unencrypted(const char *behind, pgw_startup *startup, pgw_error *error)
+{
+    *startup = (pgw_startup){0};
+    pgw_fail(error, "08P01", "received unencrypted data after %s", behind);
+    pgw_error_detail(error,
+                     "This could be either a client-software bug or evidence of an attempted "
+                     "man-in-the-middle attack.");
+    return PGW_NEGOTIATED_REFUSE;
 }
 
 pgw_negotiated pgw_negotiate(pgw_negotiation *state, pgw_slice input, pgw_startup *startup,
                              pgw_error *error)
 {
+    if (state->unencrypted != NULL && input.len > 0)
+        return refuse_unencrypted(state->unencrypted, startup, error);
     pgw_startup_kind kind = pgw_startup_decode(input, startup);
     bool alone = input.len == startup->size;
     switch (kind) {

@@ -7,6 +7,8 @@
 
 #include "protocol/reader.h"
 
+enum { PGW_REQUEST = 8 }; /* the bytes of a request for encryption */
+
 typedef enum pgw_startup_kind {
     PGW_STARTUP_MORE,        /* not wholly there yet */
     PGW_STARTUP_BAD_LENGTH,  /* of no packet there is: another protocol's client, most likely */

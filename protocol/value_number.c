@@ -120,6 +120,16 @@ static pgw_verdict float_to_real(double real, pgw_value *out, pgw_error *error)
     return PGW_KNOWN;
 }
 
+/* dtoi8() and its like: halves go to the even neighbour, and NaN is beyond every range. */
+static pgw_verdict float_to_integer(double real, uint32_t type, pgw_value *out, pgw_error *error)
+{
+    const double beyond = 9223372036854775808.0; /* the first double that int8 cannot hold */
+    double whole = rint(real);
+    if (!(whole >= -beyond && whole < beyond))
+        return PGW_REFUSE(error, "22003", "%s out of range", pgw_type_name(type));
+    return pgw_integer_fit(type, (int64_t)whole, out, error);
+}
+
 static pgw_verdict cast_float(const pgw_value *in, uint32_t type, pgw_arena *arena, pgw_value *out,
                               pgw_error *error)
 {
@@ -134,7 +144,7 @@ static pgw_verdict cast_float(const pgw_value *in, uint32_t type, pgw_arena *are
         out->as.real = in->as.real;
         return PGW_KNOWN;
     default:
-        return PGW_UNKNOWABLE; /* into integers: by rule */
+        return float_to_integer(in->as.real, type, out, error);
     }
 }
 

@@ -28,6 +28,7 @@ struct px_stream {
     size_t counted; /* bytes of it, of the process's `unread` */
     bool full;      /* was full and on_drained is owed */
     bool blocked;   /* the socket takes no more: waiting for writable */
+    size_t unheard; /* bytes that were put since it is broken */
     bool broken;    /* the peer takes no more: output is dropped; what it sent is still read */
     bool finishing; /* the owner puts no more: told when all has left */
     px_stream *next_dirty;
@@ -285,8 +286,10 @@ static void flush_all(px_worker *worker)
 
 void px_stream_put(px_stream *stream, const void *ptr, size_t len)
 {
-    if (stream->broken)
+    if (stream->broken) {
+        stream->unheard += len;
         return;
+    }
     px_chunks_put(&stream->out, &stream->worker->blocks, ptr, len);
     mark_dirty(stream);
 }
@@ -303,8 +306,10 @@ void px_stream_pass(px_stream *stream, px_stream *from, size_t len)
         return;
     size_t at = from->in_start, held = from->in_end - from->in_start;
     from->in_start += len;
-    if (stream->broken)
+    if (stream->broken) {
+        stream->unheard += len;
         return;
+    }
     if (!px_chunks_extend(&stream->out, from->in, at, len)) {
         if (held < WORTH_SHARING || len <= px_chunks_room(&stream->out))
             px_chunks_put(&stream->out, &stream->worker->blocks, from->in->bytes + at, len);
@@ -317,6 +322,13 @@ void px_stream_pass(px_stream *stream, px_stream *from, size_t len)
 size_t px_stream_pending(const px_stream *stream)
 {
     return stream->out.bytes;
+}
+
+size_t px_stream_take_unheard(px_stream *stream)
+{
+    size_t bytes = stream->unheard;
+    stream->unheard = 0;
+    return bytes;
 }
 
 /* ---- life ---- */

@@ -61,6 +61,8 @@ void px_stream_put(px_stream *stream, const void *ptr, size_t len);
 void px_stream_put_buf(px_stream *stream, const pgw_buf *buf);
 void px_stream_pass(px_stream *stream, px_stream *from, size_t len);
 size_t px_stream_pending(const px_stream *stream); /* bytes put and not written */
+/* Bytes put, since this was asked last, that the peer will never take, for it is gone. */
+size_t px_stream_take_unheard(px_stream *stream);
 /* Nothing more should be put until on_drained: they are PX_STREAM_HIGH; or, to a client, more than
  * it has for itself, and all clients together have limits.unread_bytes. */
 bool px_stream_is_full(const px_stream *stream);

@@ -5,6 +5,7 @@
 #include "proxy/client/door/lobby.h"
 #include "proxy/client/door/life.h"
 #include "protocol/error.h"
+#include "protocol/startup.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -18,11 +19,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { BACKLOG = 1024, PAUSE_MS = 100 };
+enum { BACKLOG = 1024, PAUSE_MS = 100, ROOM_MS = 10 };
 
 struct px_listener {
     uv_poll_t poll;
-    uv_timer_t pause; /* after running out of file descriptors */
+    uv_timer_t pause; /* after running out of file descriptors, or of places in the lobby */
     px_server *server;
     int fd;
     char *path;
@@ -63,13 +64,26 @@ static px_worker *least_loaded(px_server *server)
     return best;
 }
 
-/* Before anything was read: a client that wants TLS takes the message in plain all the same. */
+/* A client that has asked for encryption takes what comes first for the answer to that. */
+static void answer_request(int fd, pgw_buf *out)
+{
+    char bytes[PGW_REQUEST];
+    ssize_t len = recv(fd, bytes, sizeof bytes, MSG_DONTWAIT);
+    pgw_startup request;
+    pgw_startup_kind kind =
+        pgw_startup_decode((pgw_slice){bytes, len > 0 ? (size_t)len : 0}, &request);
+    if (kind == PGW_STARTUP_SSL || kind == PGW_STARTUP_GSSENC)
+        pgw_buf_add_byte(out, 'N');
+}
+
+/* A client that wants TLS takes the message in plain all the same. */
 static void turn_away(px_server *server, int fd, px_address *address, const char *why,
                       unsigned most)
 {
     pgw_error error;
     pgw_buf out = {0};
     pgw_fail(&error, "53300", "%s", why);
+    answer_request(fd, &out);
     pgw_error_write(&error, "FATAL", &out);
     px_count_error(server->metrics, pgw_slice_str(error.sqlstate));
     px_count_login(server->metrics, error.sqlstate);
@@ -152,11 +166,23 @@ static bool accept_one(px_listener *listener)
     return true;
 }
 
+/* Who comes waits in the system's queue, in order, until there is a place, or somebody is silent
+ * for too long. */
+static bool waits_for_room(px_listener *listener)
+{
+    if (!px_lobby_is_to_be_waited_for(listener->server))
+        return false;
+    uv_poll_stop(&listener->poll);
+    uv_timer_start(&listener->pause, on_pause_over, ROOM_MS, 0);
+    return true;
+}
+
 static void on_readable(uv_poll_t *poll, int status, int events)
 {
     (void)status, (void)events;
     px_listener *listener = poll->data;
-    while (accept_one(listener))
+    errno = 0;
+    while (!waits_for_room(listener) && accept_one(listener))
         ;
     if (listener->starved && errno == EAGAIN) { /* all that queued are in */
         listener->starved = false;

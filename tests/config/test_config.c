@@ -202,8 +202,8 @@ static void test_defaults(void **state)
     assert_int_equal(config->limits.prepared_bytes, 1 << 30);
     assert_false(config->limits.enforce);
     assert_int_equal(config->limits.clients, 10000);
-    assert_int_equal(config->limits.unauthenticated, 100);
-    assert_int_equal(config->limits.unauthenticated_per_address, 25);
+    assert_int_equal(config->limits.unauthenticated, 2500);
+    assert_int_equal(config->limits.unauthenticated_per_address, 625);
     assert_int_equal(config->limits.clients_per_address, 0);
     assert_int_equal(config->limits.startup_ms, 10000);
     const cfg_table *table = &config->tables[0];

@@ -151,6 +151,21 @@ def copy_folder(folder, copy):
     subprocess.run(["cp", "-a", "--reflink=auto", folder, copy], check=True)
 
 
+def standby_of(primary):
+    """A hot standby of it, as it is now: a copy of its folder taken while it runs. To be removed."""
+    standby = Postgres.__new__(Postgres)
+    standby.__dict__.update(primary.__dict__, process=None, port=None)
+    standby.folder = tempfile.mkdtemp(prefix="keyspread-pg-")
+    standby.data = os.path.join(standby.folder, "data")
+    standby.log_path = os.path.join(standby.folder, "log")
+    if os.geteuid() == 0:
+        shutil.chown(standby.folder, "postgres")
+    subprocess.run(primary.as_user + [f"{primary.bin}/pg_basebackup", "-h", "127.0.0.1", "-R", "-U", "postgres", "-c", "fast",
+                                      "-p", str(primary.port), "-D", standby.data], check=True, cwd=standby.folder)
+    standby.start()
+    return standby
+
+
 Statement = collections.namedtuple("Statement", "pid kind text parameters")
 
 

@@ -101,7 +101,9 @@ class BadClients(BadClientsCase):
         connection = self.raw()
         connection.sendall(struct.pack("!II", 8, 80877103)
                            + wire.startup(harness.USER, self.database))
-        self.assertNotIn(b"R\0\0\0\x08", self.ends(connection))
+        said = self.ends(connection)
+        self.assertTrue(said.startswith(b"NE"), said)
+        self.assertIn(b"C08P01\0", said)
         self.still_serves()
 
     def test_ssl_and_gss_requests(self):

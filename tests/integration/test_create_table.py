@@ -220,12 +220,26 @@ class CreateTable(SessionCase):
     def test_what_would_take_the_hash_away(self):
         make = "create table one (id int primary key, n int)"
         for text in ("alter table one drop column id_hash", "alter table one rename id_hash to h", "alter table one alter id_hash drop not null",
-                     "alter table one alter id_hash type text", "alter table one alter id_hash set default 1"):
+                     "alter table one alter id_hash type text", "alter table one alter id_hash set default 1",
+                     "alter table one drop id", "alter table if exists only one add x int, drop column if exists id cascade"):
             with self.subTest(text):
                 self.assertEqual(list(self.through(make, text, "insert into one values (1, 1)", "begin", text, "commit")),
                                  [["CREATE TABLE"], ("0A000", "one"), ["INSERT 0 1"], ["BEGIN"], ("0A000", "one"), ["ROLLBACK"]])
+        self.assertEqual(list(self.through(make, "alter table one rename id to other", "alter table one rename other to id",
+                                           "alter table one drop n", "insert into one values (1)")),
+                         [["CREATE TABLE"], ["ALTER TABLE"], ["ALTER TABLE"], ["ALTER TABLE"], ["INSERT 0 1"]])
         self.assertEqual(list(self.through(make, "alter table one drop constraint one_pkey, add primary key (n)")),
                          [["CREATE TABLE"], ("42P16", "primary")])
+
+    def test_the_check_of_a_hash_is_not_seen(self):
+        """pg_hash has one, of the hash column and of what the hash is made of."""
+        with self.made("checked"):
+            self.both(wire.query("create table checked (id int primary key check (id > 0), n int check (n <> id))"))
+            for view, columns in (("constraint_column_usage", "table_name, column_name, constraint_name"),
+                                  ("constraint_table_usage", "table_name, constraint_name"),
+                                  ("table_constraints", "table_name, constraint_type"), ("check_constraints", "check_clause")):
+                order = ", ".join(str(number + 1) for number in range(columns.count(",") + 1))
+                self.both(wire.query(f"select {columns} from information_schema.{view} where constraint_schema = 'public' order by {order}"))
 
     def test_a_dump_is_restored(self):
         """pg_dump of plain tables, by psql."""

@@ -497,5 +497,40 @@ class Half:
         self.plain.close()
 
 
+class Unheard(GoodbyeCase):
+    """Who vanishes while rows come leaves nothing running, as PostgreSQL ends it at its first failed send."""
+    ENDLESS = "select repeat('x', 1000), generate_series(1, 2000000000)"
+
+    def leave(self, *messages):
+        """Reads a part of what comes, and is gone."""
+        session = self.wire()
+        session.send(*messages)
+        got = 0
+        while got < 1 << 20:
+            got += len(session.socket.recv(1 << 16))
+        session.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+        session.socket.close()
+
+    def test_a_query(self):
+        self.leave(wire.query(self.ENDLESS))
+        self.wait_for_silence()
+
+    def test_an_execute(self):
+        self.leave(wire.parse("", self.ENDLESS), wire.bind("", ""), wire.execute(), wire.sync())
+        self.wait_for_silence()
+
+    def test_in_a_transaction(self):
+        self.leave(wire.query("begin; insert into plain values (1)"), wire.query(self.ENDLESS))
+        self.wait_for_silence()
+        self.assertEqual(self.count("plain"), 0)
+
+    @harness.proxied
+    def test_what_is_behind_it_is_done(self):
+        """A goodbye is no cancel."""
+        rows = "select repeat('x', 1000) from generate_series(1, 50000)"
+        self.leave(wire.query(rows), wire.query("insert into plain values (2)"))
+        self.wait_for(1, "plain")
+
+
 if __name__ == "__main__":
     unittest.main()

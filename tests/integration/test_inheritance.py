@@ -147,6 +147,45 @@ class Servers(InheritanceCase):
 
 
 @harness.proxied
+class Attributes(InheritanceCase):
+    """target_session_attrs in the DSN: keyspread's own links pass wherever a session's would."""
+
+    def through(self, port, attributes):
+        config = harness.backend_config(self.postgres, tables=(MOMENTS,))
+        config["backend"] = {"dsn": f"host=127.0.0.1 port={port} sslmode=disable "
+                                    f"target_session_attrs={attributes}"}
+        keyspread = harness.Keyspread(config)
+        self.addCleanup(keyspread.stop)
+        session = wire.Wire(keyspread.address())
+        self.addCleanup(session.close)
+        session.login("plain", self.database)
+        return session
+
+    def test_before_a_primary(self):
+        for attributes in ("any", "read-write", "primary", "prefer-standby"):
+            with self.subTest(attributes):
+                session = self.through(self.postgres.port, attributes)
+                self.insert(session, 1)
+                self.admin("truncate moments")
+        for attributes in ("read-only", "standby"):
+            with self.subTest(attributes), self.assertRaises(wire.Closed):
+                self.through(self.postgres.port, attributes)
+
+    def test_before_a_standby(self):
+        standby = harness.standby_of(self.postgres)
+        self.addCleanup(standby.remove)
+        for attributes in ("any", "read-only", "standby", "prefer-standby"):
+            with self.subTest(attributes):
+                session = self.through(standby.port, attributes)
+                self.assertEqual(session.rows("select * from moments"), [])
+                self.assertEqual(wire.error_of(session.query(
+                    "insert into moments (id) values (1)")), "25006")
+        for attributes in ("read-write", "primary"):
+            with self.subTest(attributes), self.assertRaises(wire.Closed):
+                self.through(standby.port, attributes)
+
+
+@harness.proxied
 class Age(InheritanceCase):
     options = {"workers": 1, "backend": {"links": "on_demand", "link_age_s": 1}}
 

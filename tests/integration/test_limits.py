@@ -79,14 +79,14 @@ class Clients(LimitsCase):
         self.assertEqual(session.rows("select 1"), [["1"]])
 
     def test_a_mute_crowd_shuts_nobody_out(self):
-        keyspread = self.start(limits={"startup_ms": 60000})
+        keyspread = self.start(limits={"startup_ms": 60000, "unauthenticated": 100})
         crowd = [self.connect(keyspread) for _ in range(150)]
         for _ in range(5):
             self.assertEqual(self.client(keyspread).rows("select 1"), [["1"]])
         self.assertEqual(wire.error_of(crowd[0].read_to_end()), "53300")
 
     def test_an_address_has_its_share_of_silence(self):
-        keyspread = self.start(limits={"startup_ms": 60000, "unauthenticated": 8})
+        keyspread = self.start(limits={"startup_ms": 60000, "unauthenticated": 5000, "unauthenticated_per_address": 2})
         first = self.connect(keyspread)
         others = [self.connect(keyspread) for _ in range(2)]
         far = socket.create_connection(keyspread.address(), source_address=("127.0.0.9", 0))
@@ -109,6 +109,43 @@ class Clients(LimitsCase):
             crowd[-1].send(wire.startup(harness.USER, "app"))
         for session in crowd:
             session.read_until("Z")
+
+    def come(self, keyspread, count):
+        """So many clients that ask for TLS first, all connected before any of them is answered."""
+        crowd = [socket.socket() for _ in range(count)]
+        for client in crowd:
+            self.addCleanup(client.close)
+            client.settimeout(harness.PATIENCE)
+            client.connect(keyspread.address())
+        for client in crowd:
+            client.sendall(struct.pack("!II", 8, 80877103))
+        return crowd
+
+    def test_a_larger_crowd_waits_in_order(self):
+        """As after a restart: many more than may log in at the same time."""
+        for limits in ({"unauthenticated": 20}, {}):
+            keyspread = self.start(limits=limits)
+            crowd = self.come(keyspread, 300)
+            for client in crowd:
+                self.assertEqual(client.recv(1), b"N")
+                client.sendall(wire.startup(harness.USER, "app"))
+            for client in crowd:
+                said = client.recv(200)
+                self.assertEqual(said[:1], b"R", said)
+            keyspread.stop()
+
+    def test_a_crowd_of_more_than_all_clients(self):
+        """Who is turned away is told why behind the answer to what was asked."""
+        keyspread = self.start(limits={"clients": 30, "unauthenticated": 30, "startup_ms": 2000})
+        said = []
+        for client in self.come(keyspread, 60):
+            if client.recv(1) != b"N":
+                continue
+            with contextlib.suppress(OSError):
+                client.sendall(wire.startup(harness.USER, "app"))
+                said.append(client.recv(1))
+        self.assertLessEqual(said.count(b"R"), 30)
+        self.assertGreater(said.count(b"R"), 0)
 
     def test_of_one_address(self):
         path = os.path.join(self.postgres.folder, ".s.PGSQL.6432")

@@ -1,5 +1,6 @@
 """As many parameters as a message can have: PostgreSQL's answers, and the right hashes, though those
 of the rows have no room among them."""
+import struct
 import unittest
 
 import harness
@@ -50,6 +51,19 @@ class Parameters(DirectCase):
         values = [5] + [None] * (MOST - 3) + ["last", "2026-01-01 00:00Z"]
         self.both([wire.parse("", insert), wire.bind("", "", values), wire.execute(), wire.sync()],
                   verify=True)
+
+    def test_floats_for_integers(self):
+        """As pandas sends integers of a column that has NaN: in text and in binary, of float8 and of float4."""
+        insert = "insert into orders (customer, number) values ($1, $2)"
+        for number, value in enumerate(("7", "2.5", "-3.5", "0.49", "2147483647", "2147483647.5", "-2147483648.5", "NaN", "Infinity")):
+            with self.subTest(value):
+                self.both([wire.parse("", insert, [701, 23]), wire.bind("", "", [value, number]), wire.execute(), wire.sync()])
+                self.both([wire.parse("", insert, [701, 23]), wire.describe("S", ""),
+                           wire.bind("", "", [struct.pack("!d", float(value)), str(100 + number).encode()], [1, 0]),
+                           wire.execute(), wire.sync()])
+                self.both([wire.parse("", insert, [700, 23]), wire.bind("", "", [value, 200 + number]), wire.execute(), wire.sync()])
+                self.both([wire.query(f"insert into orders (customer, number) values ('{value}'::float8, {300 + number})")])
+        self.both([wire.query("select customer, number from orders order by 2")], verify=True)
 
     def test_prepared_once_and_bound_often(self):
         count = 21846

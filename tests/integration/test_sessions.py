@@ -1,4 +1,5 @@
 """How sessions begin, what belongs to them, and how many links they may hold."""
+import contextlib
 import os
 import select
 import shutil
@@ -18,7 +19,7 @@ TS = "2026-01-02 03:04:05+00"
 class SessionCase(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.postgres = harness.Postgres(max_wal_senders=2, wal_level="logical")
+        cls.postgres = harness.Postgres(max_wal_senders=8, wal_level="logical")
         cls.addClassCleanup(cls.postgres.remove)
         harness.create_tables(cls.postgres, "app", (EVENTS,), hashed=True)
         cls.postgres.create_database("second db")
@@ -120,6 +121,62 @@ class Beginnings(SessionCase):
         session = self.session(keyspread, replication="database")
         replies = session.query("IDENTIFY_SYSTEM")
         self.assertEqual(wire.kinds(replies), "TDCZ", replies)
+
+    def stores_its_hash(self, keyspread, *before, **params):
+        """A row, and what an UPDATE of its key makes of it, have their hashes."""
+        session = self.session(keyspread, **params)
+        for text in before:
+            self.assertEqual(wire.error_of(session.query(text)), None, text)
+        for text in (f"insert into events (userid, ts) values (1, '{TS}')",
+                     f"update events set userid = 2 where userid = 1 and ts = '{TS}'"):
+            self.assertEqual(wire.error_of(session.query(text)), None, (params, text))
+        self.assertEqual(session.rows("select userid from events where userid = 2 and ts = "
+                                      f"'{TS}'"), [["2"]])
+        self.assertEqual(session.rows("select * from events"), [["2", TS, None]])
+        with contextlib.closing(harness.connect_admin(self.postgres, "app")) as admin:
+            harness.verify_hashes(self, admin, EVENTS, 1)
+        self.setUp()
+
+    def test_replication_that_is_none(self):
+        """Only true values make a walsender; the rest are ordinary sessions, or are refused."""
+        keyspread = self.start()
+        for value in ("false", "off", "0", "no", "F", "fal", "OF", "n"):
+            self.stores_its_hash(keyspread, replication=value)
+        session = self.session(keyspread, replication="off")
+        replies = session.ask(wire.parse("", "select $1::int"), wire.bind("", "", ["7"]),
+                              wire.execute(), wire.sync())
+        self.assertEqual(wire.kinds(replies), "12DCZ")
+
+    def test_replication_true(self):
+        keyspread = self.start()
+        session = self.session(keyspread, replication="yes")
+        self.assertEqual(wire.kinds(session.query("IDENTIFY_SYSTEM")), "TDCZ")
+        self.assertIsNotNone(wire.error_of(session.query("select 1")))
+
+    def test_sql_of_a_walsender(self):
+        """What a connection of replication=database says in SQL is looked at as any other's."""
+        keyspread = self.start()
+        self.stores_its_hash(keyspread, replication="database")
+        self.stores_its_hash(keyspread, "IDENTIFY_SYSTEM", "set search_path = public",
+                             replication="database")
+        self.stores_its_hash(keyspread, "begin", "set local search_path = public", "commit",
+                             "discard all", replication="database")
+        session = self.session(keyspread, replication="database")
+        replies = session.query("create table made (a int); insert into made values (1);"
+                                f"insert into events (userid, ts) values (1, '{TS}');"
+                                "drop table made")
+        self.assertEqual(wire.tags_of(replies),
+                         ["CREATE TABLE", "INSERT 0 1", "INSERT 0 1", "DROP TABLE"])
+        for text in ("begin", f"insert into events (userid, ts) values (2, '{TS}')",
+                     "insert into events (userid, ts) values (now(), now())", "commit"):
+            replies = session.query(text)
+        self.assertEqual(wire.tags_of(replies), ["ROLLBACK"])
+        replies = session.query("CREATE_REPLICATION_SLOT events TEMPORARY LOGICAL test_decoding")
+        self.assertEqual(wire.kinds(replies)[-1], "Z")
+        self.assertEqual(session.rows("select userid from events"), [["1"]])
+        session.query("set search_path = pg_catalog")
+        self.assertEqual(wire.error_of(session.query(f"insert into events values (3, '{TS}')")),
+                         "42P01")
 
     def test_two_instances_on_one_port(self):
         keyspread = self.start()

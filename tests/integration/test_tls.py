@@ -152,7 +152,9 @@ class Negotiation(TlsCase):
         session = wire.Wire(keyspread.address())
         self.addCleanup(session.drop)
         session.send(SSL_REQUEST + wire.startup(harness.USER, "app"))
-        self.assertEqual(session.socket.recv(1), b"")
+        self.assertEqual(session.socket.recv(1), b"S")
+        session.socket = self.authority.trusting().wrap_socket(session.socket, server_hostname="127.0.0.1")
+        self.assertEqual(self.refusal(session), "08P01")
 
     def test_one_encryption_is_enough(self):
         session = self.asked(self.start(self.addCleanup))

@@ -33,10 +33,14 @@ static const dialogue dialogues[] = {
     {false, {P(GSS), P(GSS)}, "N0A000"},
     {true, {P(SSL), P(SSL)}, "S0A000"}, /* inside of TLS */
     {true, {P(SSL), P(GSS)}, "S0A000"},
-    {true, {P(SSL SESSION)}, "x"}, /* sent before the answer came: CVE-2021-23214 */
-    {true, {P(SSL "\026\003\001")}, "x"},
-    {false, {P(SSL SESSION)}, "x"},
-    {true, {P(GSS SESSION)}, "x"},
+    {true,
+     {P(SSL SESSION), P(SESSION)},
+     "S08P01"}, /* sent before the answer came: CVE-2021-23214 */
+    {true, {P(SSL "\026\003\001"), P(SESSION)}, "S08P01"},
+    {false, {P(SSL SESSION), P(SESSION)}, "N08P01"},
+    {false, {P(SSL "x"), P("x")}, "N08P01"},
+    {true, {P(GSS SESSION), P(SESSION)}, "N08P01"},
+    {true, {P(SSL GSS), P(GSS)}, "S08P01"},
     {true, {P("\0\0\0\010\004\322\026")}, "."},
     {true, {P("\0\0\0")}, "."},
     {true, {P("\0\0\0\020\0\003\0\0user\0a\0")}, "."},

@@ -630,9 +630,9 @@ static void hints_say_what_to_write(void **state)
         {PGW_BPCHAR, "bpchar", "'\xc3\xa9'", false, "SET client_encoding TO 'UTF8'."},
         {PGW_TEXT, "text", "'5'::float8", true,
          "Write a plain constant or a parameter of type text for \"k\"."},
-        {PGW_INT8, "bigint", "'5'::float8", true,
+        {PGW_INT8, "bigint", "'5'::name::int8", true,
          "Write a plain constant or a parameter of type bigint for \"k\"."},
-        {PGW_INT8, NULL, "'5'::float8", true,
+        {PGW_INT8, NULL, "'5'::name::int8", true,
          "Write a plain constant or a parameter of type the column for \"k\"."},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

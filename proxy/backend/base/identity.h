@@ -16,7 +16,7 @@ typedef struct px_identity {
     char *options;     /* "-c name=value …", escaped, as libpq's `options` takes them */
     char *shared;      /* … without the timeouts, for links that serve many sessions */
     char *application; /* application_name, not part of the key; NULL if not set */
-    char *replication; /* the startup parameter, NULL if not sent */
+    char *replication; /* of a walsender: "true" or "database"; NULL of all others */
     char *password;    /* what links log in with, if the DSN names no user; NULL: its own or none */
     char *zone;        /* TimeZone that `env` was made of, for batch links; NULL: unknown */
     char *dates, *intervals; /* DateStyle and IntervalStyle, as it was told; NULL: unknown */

@@ -27,9 +27,13 @@ enum {
 #define OPTIONS                                                                                    \
     PX_AUDIT_OPTIONS " -c role=none -c search_path=pg_catalog -c statement_timeout=0"              \
                      " -c lock_timeout=0 -c row_security=off -c jit=off -c random_page_cost=1"     \
-                     " -c standard_conforming_strings=on -c default_transaction_read_only=on"      \
+                     " -c standard_conforming_strings=on"                                          \
                      " -c default_transaction_isolation=read\\ committed"                          \
                      " -c default_transaction_deferrable=off"
+
+/* As an option the first would make a server seem read-only to libpq, for which a connection string
+ * may have target_session_attrs=read-write. A standby undoes both, and is read-only by itself. */
+#define BEGINNING "set default_transaction_read_only = on; listen keyspread_ddl"
 
 typedef enum reader_state {
     CLOSED,
@@ -191,7 +195,7 @@ static void on_link_ready(px_link *link)
     px_reader *reader = px_link_owner(link);
     pgw_buf message = {0};
     reader->state = LISTENING;
-    if (pgw_write_query(PGW_LITERAL("listen keyspread_ddl"), &message))
+    if (pgw_write_query(PGW_LITERAL(BEGINNING), &message))
         say(reader, &message);
 }
 

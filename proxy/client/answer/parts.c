@@ -304,12 +304,18 @@ bool px_parts_are_over(px_session *session)
 static void end_ours(px_session *session, bool failed)
 {
     pgw_buf out = {0};
-    pgw_write_close('P', PX_ASK_NAME, &out); /* what has failed is still there */
-    px_replies_push(&session->pending.replies, PX_REPLY_CLOSE)->swallow = true;
+    px_replies *replies = &session->pending.replies;
+    if (session->who.identity->replication == NULL) {
+        pgw_write_close('P', PX_ASK_NAME, &out); /* what has failed is still there */
+        px_replies_push(replies, PX_REPLY_CLOSE)->swallow = true;
+    }
     px_ask(session, failed ? PGW_LITERAL("rollback") : PGW_LITERAL("commit"), PX_ASKS_NOTHING,
            &out);
-    pgw_write_sync(&out);
-    px_replies_push(&session->pending.replies, PX_REPLY_SYNC)->part = true;
+    if (session->who.identity->replication == NULL) {
+        pgw_write_sync(&out);
+        px_replies_push(replies, PX_REPLY_SYNC);
+    }
+    px_replies_at(replies, replies->count - 1)->part = true;
     px_session_send(session, &out);
     pgw_buf_free(&out);
     px_session_set_wait(session, PX_WAIT_IDLE);

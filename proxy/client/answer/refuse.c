@@ -119,7 +119,8 @@ void px_refuse_unread(px_session *session, pgw_slice text, const pgw_error *erro
         show_text(session, text);
         return;
     }
-    bool shown = parse_text(session, text, extended);
+    bool walsender = session->who.identity->replication != NULL; /* it takes no Parse */
+    bool shown = !walsender && parse_text(session, text, extended);
     px_refuse(session, error, shown || extended);
     if (!shown || extended)
         return;

@@ -1,12 +1,20 @@
 #include "proxy/client/core/ask.h"
 
 #include "protocol/frontend.h"
-static void push(px_session *session, px_reply_kind kind, px_asks asks)
+
+static px_reply *push(px_session *session, px_reply_kind kind, px_asks asks)
 {
     px_reply *reply = px_replies_push(&session->pending.replies, kind);
     reply->swallow = true;
     reply->asks = asks;
     reply->silent = asks == PX_ASKS_AHEAD;
+    return reply;
+}
+
+/* A walsender takes no extended protocol. */
+static bool asks_by_query(const px_session *session)
+{
+    return session->who.identity->replication != NULL;
 }
 
 void px_ask(px_session *session, pgw_slice sql, px_asks asks, pgw_buf *out)
@@ -19,9 +27,14 @@ void px_ask_with(px_session *session, pgw_slice sql, const px_unseen_values *val
 {
     static const px_reply_kind kinds[] = {PX_REPLY_CLOSE,   PX_REPLY_PARSE, PX_REPLY_BIND,
                                           PX_REPLY_EXECUTE, PX_REPLY_CLOSE, PX_REPLY_CLOSE};
-    pgw_certainly(px_unseen_write(PX_ASK_NAME, sql, values, out));
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        push(session, kinds[i], asks);
+    if (asks_by_query(session)) {
+        pgw_certainly(pgw_write_query(sql, out));
+        push(session, PX_REPLY_QUERY, asks)->unseen = PX_UNSEEN_QUESTION;
+    } else {
+        pgw_certainly(px_unseen_write(PX_ASK_NAME, sql, values, out));
+        for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+            push(session, kinds[i], asks);
+    }
     session->known.asking += asks == PX_ASKS_STATE || asks == PX_ASKS_KEYS;
 }
 
@@ -29,7 +42,7 @@ void px_ask_send(px_session *session, px_asks asks, pgw_buf *out)
 {
     if (session->own.unsynced) {
         pgw_write_flush(out);
-    } else {
+    } else if (!asks_by_query(session)) {
         pgw_write_sync(out);
         push(session, PX_REPLY_SYNC, asks);
     }

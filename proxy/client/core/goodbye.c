@@ -16,6 +16,27 @@ void px_goodbye(px_session *session)
         px_stream_finish(session->peer.stream);
 }
 
+/* The last thing on the link, and all of it is there. */
+static bool is_last(const px_replies *replies)
+{
+    const px_reply *first = px_replies_at(replies, 0);
+    bool query = first->kind == PX_REPLY_QUERY && replies->count == 1;
+    bool execute = first->kind == PX_REPLY_EXECUTE && replies->count == 2 &&
+                   px_replies_at(replies, 1)->kind == PX_REPLY_SYNC;
+    return (query || execute) && !first->swallow && !first->part;
+}
+
+void px_goodbye_unheard(px_session *session)
+{
+    enum {
+        SENT_AT_ONCE = 8192
+    }; /* PostgreSQL's own buffer: less may end without a send that fails */
+    if (px_goodbye_has_to_wait(session) && session->hand.streaming == 0 &&
+        is_last(&session->pending.replies) && !px_link_cancelling(session->own.link) &&
+        px_stream_take_unheard(session->peer.stream) > SENT_AT_ONCE)
+        px_link_cancel(session->own.link);
+}
+
 /* What the backend does not answer before it ends is what no Sync stood behind, and a message that
  * never came whole. */
 static bool owes_ready(const px_session *session)

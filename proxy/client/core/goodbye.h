@@ -15,6 +15,9 @@ bool px_goodbye_has_to_wait(const struct px_session *session);
 /* Nothing that the client sends is looked at from now on. The session closes when the backend has
  * done what it was sent, and the client has taken the answers, or takes no more. */
 void px_goodbye(struct px_session *session);
+/* Cancels the statement whose rows are thrown away because nobody is there, as PostgreSQL ends it at
+ * its first failed send, if nothing was sent behind it on the link. From time to time. */
+void px_goodbye_unheard(struct px_session *session);
 /* The link has ended. True: it had done all that it was sent. */
 bool px_goodbye_is_said(struct px_session *session);
 

@@ -28,6 +28,13 @@ typedef enum px_asks {
     PX_ASKS_AHEAD  /* for numbers of a sequence, which nobody waits for (refill.h) */
 } px_asks;
 
+/* A QUERY whose whole answer is ours. */
+typedef enum px_unseen {
+    PX_UNSEEN_NOTHING,
+    PX_UNSEEN_LOOK,    /* it, or all up to a Sync, asks for the configured tables (own_look.h) */
+    PX_UNSEEN_QUESTION /* of a walsender's, which has no other way to be asked (ask.h) */
+} px_unseen;
+
 /* A name whose meaning hangs on what is not answered yet. */
 typedef struct px_moving {
     px_entry entry;
@@ -37,11 +44,11 @@ typedef struct px_moving {
 
 typedef struct px_reply {
     px_reply_kind kind;
-    bool silent;   /* nothing that the client sent depends on it: an error is not shown either */
-    bool swallow;  /* the client never sent it: it sees nothing of it but an error */
-    bool part;     /* QUERY, SYNC: more of its Query comes, so that it ends nothing (parts.h) */
-    px_asks asks;  /* of a question of ours */
-    bool own_look; /* QUERY: all up to a Sync that asks for the configured tables */
+    bool silent;      /* nothing that the client sent depends on it: an error is not shown either */
+    bool swallow;     /* the client never sent it: it sees nothing of it but an error */
+    bool part;        /* QUERY, SYNC: more of its Query comes, so that it ends nothing (parts.h) */
+    px_asks asks;     /* of a question of ours */
+    px_unseen unseen; /* QUERY: what of it is ours */
     bool describe_plan;   /* what DESCRIBE says is for the plan; SYNC: that ends it */
     px_plan *plan;        /* PARSE, BIND, DESCRIBE, EXECUTE of ours. Counted */
     px_lookups *lookups;  /* PARSE … EXECUTE of what asks for rows by their hash key. Counted */

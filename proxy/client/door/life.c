@@ -224,6 +224,8 @@ static const px_link_ops link_ops = {on_link_ready,   on_link_failed, on_link_me
 
 static void look(px_session *session)
 {
+    if (session->state == PX_WELCOME && px_login_without_link(session) == PX_LOGIN_GREETED)
+        greeted(session);
     if (session->state == PX_READY && session->wait == PX_WAIT_UNIT &&
         !px_submitted(&session->units)) {
         catch_up(session);

@@ -8,8 +8,8 @@
 
 #include <stdlib.h>
 
-/* So long nobody is called silent by an address's share: a crowd that comes at once is accepted at
- * once, and has not had its turn to speak. */
+/* So long nobody is called silent: a crowd that comes at once is accepted at once, and has not had
+ * its turn to speak. */
 enum { GRACE_NS = 200 * 1000 * 1000 };
 
 typedef enum bench {       /* where a guest sits, the longest silent first */
@@ -80,7 +80,11 @@ static void sit_down(px_guest *guest, bench where)
 
 static px_guest *longest_silent(const px_lobby *lobby)
 {
-    return lobby->first[MUTE] != NULL ? lobby->first[MUTE] : lobby->first[BEGUN];
+    uint64_t before = uv_hrtime() - GRACE_NS;
+    for (bench b = MUTE; b < BENCHES; b++)
+        if (lobby->first[b] != NULL && lobby->first[b]->since <= before)
+            return lobby->first[b];
+    return NULL;
 }
 
 static px_guest *longest_silent_of(const px_lobby *lobby, const struct px_address *address)
@@ -159,6 +163,20 @@ static void on_request(px_worker *worker, px_message *message)
 }
 
 /* ---- coming and going ---- */
+
+bool px_lobby_is_to_be_waited_for(const px_server *server)
+{
+    px_lobby *lobby = server->lobby;
+    const cfg_config *config = server->config;
+    unsigned guests = atomic_load(&server->unauthenticated);
+    if (guests < config->limits.unauthenticated ||
+        guests + atomic_load(&server->clients) >= config->limits.clients)
+        return false;
+    pthread_mutex_lock(&lobby->lock);
+    bool silent = longest_silent(lobby) != NULL;
+    pthread_mutex_unlock(&lobby->lock);
+    return !silent;
+}
 
 px_guest *px_lobby_enter(px_worker *worker, struct px_address *address)
 {

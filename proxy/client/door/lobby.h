@@ -1,7 +1,7 @@
 /*
  * lobby: the connections of all workers that have not logged in. When it is full, or an address has
  * more than its share, the one that has been silent for longest gives way, so that nobody shuts the
- * others out by saying nothing.
+ * others out by saying nothing. A crowd that comes at once waits in the order in which it came.
  */
 #ifndef PX_LOBBY_H
 #define PX_LOBBY_H
@@ -19,6 +19,10 @@ void px_lobby_free(px_lobby *lobby); /* everybody has left */
 /* One more from `address` (NULL: a Unix socket), which `worker` is to be told of after this.
  * Whoever must give way for it is told. NULL: it is full, and nobody can. */
 px_guest *px_lobby_enter(px_worker *worker, struct px_address *address);
+
+/* Whether a connection that is not accepted yet had better stay so for a moment: it is full, nobody
+ * has been silent for long enough to give way, and all who are in may become clients. */
+PGW_MUST_CHECK bool px_lobby_is_to_be_waited_for(const struct px_server *server);
 
 /* The following on the worker's thread; a NULL guest is nobody. */
 

@@ -5,6 +5,7 @@
 #include "protocol/backend.h"
 #include "protocol/negotiation.h"
 #include "protocol/options.h"
+#include "protocol/replication.h"
 #include "proxy/backend/base/greeting.h"
 #include "proxy/backend/base/pids.h"
 #include "proxy/base/claim.h"
@@ -178,6 +179,20 @@ static void admit(px_session *session)
         login->outcome = px_login_greet(session);
     if (session->state == PX_WELCOME && login->outcome != PX_LOGIN_GREETED)
         px_session_open_link(session);
+}
+
+px_login_outcome px_login_without_link(px_session *session)
+{
+    px_link *link = session->own.link;
+    if (needs_own_link(session) || link == NULL || session->own.ready || px_link_is_opening(link))
+        return PX_LOGIN_GOES_ON;
+    if (session->who.greeting == NULL)
+        session->who.greeting = px_greeting_find(session->worker, session->who.identity);
+    if (session->who.greeting == NULL)
+        return PX_LOGIN_GOES_ON;
+    px_link_close(link);
+    session->own.link = NULL;
+    return px_login_greet(session);
 }
 
 /* ---- the password ---- */
@@ -369,8 +384,9 @@ static bool make_identity(px_session *session, const pgw_startup *startup)
                         .database = (char *)(database.len > 0 ? database.ptr : user.ptr),
                         .options = options.ptr,
                         .application = (char *)application.ptr,
-                        .replication = (char *)pgw_startup_parameter(startup, "replication").ptr};
+                        .replication = (char *)pgw_replication_of(startup)};
     session->who.identity = px_identity_of(&from);
+    session->who.is_private = from.replication != NULL;
     pgw_buf_free(&options);
     return good;
 }
@@ -429,7 +445,7 @@ static void act(px_session *session, pgw_negotiated what, const pgw_startup *sta
         break;
     case PGW_NEGOTIATED_ENCRYPT:
         px_stream_put(session->peer.stream, "S", 1);
-        px_stream_consume(session->peer.stream, startup->size);
+        px_stream_consume(session->peer.stream, px_stream_input(session->peer.stream).len);
         start_tls(session);
         return;
     case PGW_NEGOTIATED_SESSION:

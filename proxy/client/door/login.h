@@ -24,6 +24,9 @@ typedef enum px_login_outcome {
 px_login_outcome px_login_input(struct px_session *session);
 /* The session's link is ready, or is not needed yet: greets the client if it is known what with. */
 px_login_outcome px_login_greet(struct px_session *session);
+/* Whose link waits for a place among max_links, and who can be greeted by what others have learnt
+ * meanwhile, is greeted, and its link no longer waited for. */
+px_login_outcome px_login_without_link(struct px_session *session);
 /* limits.startup_ms are over. */
 void px_login_late(struct px_session *session);
 

@@ -2,6 +2,7 @@
 
 #include "protocol/frontend.h"
 #include "proxy/client/answer/room.h"
+#include "proxy/client/core/goodbye.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/core/sessions.h"
 #include "proxy/client/door/login.h"
@@ -64,6 +65,10 @@ static void tick(px_worker *worker)
         if (session != NULL && (session->state == PX_STARTUP || session->state == PX_LOGIN) &&
             now - session->peer.started > worker->config->limits.startup_ms)
             px_login_late(session);
+        else if (session != NULL && session->state == PX_WELCOME)
+            px_session_look(session); /* others may know by now what to greet it with */
+        else if (session != NULL && session->peer.leaving)
+            px_goodbye_unheard(session);
         else if (session != NULL && session->state == PX_READY)
             touch(session, now);
     }

@@ -47,7 +47,8 @@ static void say(px_session *session, pgw_buf *message)
     bool grouped = session->ddl.look->look.grouped;
     px_reply *reply =
         px_replies_push(&session->pending.replies, grouped ? PX_REPLY_EXECUTE : PX_REPLY_QUERY);
-    reply->swallow = reply->own_look = true;
+    reply->swallow = true;
+    reply->unseen = PX_UNSEEN_LOOK;
     reply->silent = session->ddl.look->unasked;
     px_session_send(session, message);
     pgw_buf_free(message);

@@ -317,7 +317,7 @@ static void judge(px_session *session, const px_answer *answer)
         strcmp(answer->role, role) == 0 && (user == NULL || strcmp(answer->user, user) == 0);
     if (answer->changed != NULL)
         state->odd = px_answer_odd(answer).len > 0;
-    session->who.is_private = !same || state->odd;
+    session->who.is_private = !same || state->odd || session->who.identity->replication != NULL;
     if (based)
         session->who.output_changed = strcmp(answer->output, state->base.output) != 0;
     else if (answer->changed != NULL)

@@ -326,7 +326,8 @@ static px_fate on_question_failed(px_session *session, pgw_slice body)
         px_settle_failed(session, body);
     if (what == PX_SHOW && !session->own.fatal)
         px_count_error(session->worker->metrics, pgw_error_field(body, 'C'));
-    skip_to_sync(session);
+    if (px_replies_head(&session->pending.replies)->kind != PX_REPLY_QUERY)
+        skip_to_sync(session);
     return what == PX_SHOW && keys && !session->own.fatal ? put_placed(session, body) : what;
 }
 

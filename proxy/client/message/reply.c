@@ -34,7 +34,8 @@ static void forget_prepared(px_session *session)
 static void discard_all(px_session *session)
 {
     forget_prepared(session);
-    session->who.is_private = session->own.has_state = session->who.output_changed = false;
+    session->who.is_private = session->who.identity->replication != NULL;
+    session->own.has_state = session->who.output_changed = false;
     px_state_discard(session);
     px_drawn_forget(session);
     for (size_t i = RW_REPORTED; i < RW_TRACKED; i++)
@@ -184,15 +185,22 @@ static px_fate on_query_complete(px_session *session, px_reply *head, pgw_slice 
     return on_command_complete(session, head) ? on_tag(session, more, body) : PX_HIDE;
 }
 
+/* A question of ours is. */
+static void on_answered(px_session *session, px_asks asks)
+{
+    if (asks == PX_ASKS_KEYS)
+        px_keys_answered(session);
+    if (asks == PX_ASKS_AHEAD)
+        px_refill_end(session, true);
+    else if (asks)
+        px_settle_answered(session);
+}
+
 static px_fate on_executed(px_session *session, px_reply *head, pgw_slice body)
 {
     px_fate what = on_tag(session, superseded(head), body);
-    if (head != NULL && head->asks == PX_ASKS_KEYS)
-        px_keys_answered(session);
-    if (head != NULL && head->asks == PX_ASKS_AHEAD)
-        px_refill_end(session, true);
-    else if (head != NULL && head->asks)
-        px_settle_answered(session);
+    if (head != NULL && head->asks)
+        on_answered(session, head->asks);
     else
         on_name_changed(session, body);
     px_fate popped = pop(session);
@@ -312,11 +320,21 @@ static void on_copy_in(px_session *session, const px_reply *head)
         miss_sync(session);
 }
 
+/* Whether nothing else is to be done about a message of what is not the client's. */
+static bool takes_unseen(px_session *session, const px_reply *head, char type, pgw_slice body)
+{
+    if (head->unseen == PX_UNSEEN_LOOK)
+        return px_own_look_take(session, type, body);
+    if (type == 'C')
+        on_answered(session, head->asks);
+    return type == 'C' || type == 'T';
+}
+
 static px_fate on_message(px_session *session, char type, pgw_slice body)
 {
     px_reply *head = px_replies_head(&session->pending.replies);
     bool query = head == NULL || head->kind == PX_REPLY_QUERY;
-    if (head != NULL && head->own_look && px_own_look_take(session, type, body))
+    if (head != NULL && head->unseen && takes_unseen(session, head, type, body))
         return PX_HIDE;
     switch (type) {
     case 'S':
@@ -367,7 +385,7 @@ static bool needs_body(const px_session *session, char type, const px_reply *hea
 {
     return strchr("SEZt", type) != NULL || (type == 'D' && head != NULL && head->asks) ||
            (head == NULL && strchr("NA", type) != NULL) || (type == 'A' && !session->peer.told) ||
-           (head != NULL && head->own_look) ||
+           (head != NULL && head->unseen) ||
            (type == 'T' && head != NULL && head->kind == PX_REPLY_DESCRIBE && head->plan != NULL) ||
            (type == 'N' && head != NULL &&
             (head->swallow || head->plan != NULL || head->lookups != NULL ||

@@ -2,6 +2,7 @@
 #include "proxy/client/message/simple.h"
 
 #include "protocol/frontend.h"
+#include "protocol/replication.h"
 #include "protocol/utf8.h"
 #include "proxy/batch/register.h"
 #include "proxy/client/answer/outcome.h"
@@ -395,6 +396,13 @@ static px_step look_at_part(px_session *session)
     return go_on(session, step);
 }
 
+/* Of a walsender: a command that is no SQL, or what the server will not run. */
+static bool is_replication(const px_session *session, pgw_slice text)
+{
+    return !pgw_replication_takes_sql(session->who.identity->replication) ||
+           pgw_replication_is_command(text);
+}
+
 px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
 {
     if (px_outcome_has_rest(session))
@@ -413,8 +421,10 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
     pgw_error error;
     if (readable && px_same_is_executed(session, text, &error))
         return refuse_here(session, &error);
-    if (!readable || session->who.identity->replication != NULL)
+    if (!readable)
         return pass(session, PX_UNREAD);
+    if (session->who.identity->replication != NULL && is_replication(session, text))
+        return pass(session, 0);
     unsigned effects;
     switch (px_glance_at(session, text, &effects, &error)) {
     case PX_GLANCE_LATER:

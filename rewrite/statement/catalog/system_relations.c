@@ -252,6 +252,7 @@ static const rw_system_column references_columns[] = {
     IS_NO_PART_OF(class, object)                                                                   \
     " and " IS_NO_HASH_OF(class, object, number) " and " IS_NO_REFERABLE(class, object)
 
+#define IS_NO_CHECK "((table_schema, table_name) not in %p or constraint_name <> all (" CHECKS "))"
 #define IN_NO_PART "relid <> all (" PARTS ")"
 #define BY_NO_PART "indexrelid <> all (" PARTS ") and indexrelid <> all (" REFERABLE ")"
 
@@ -336,13 +337,12 @@ static const rw_system_relation relations[] = {
     {"information_schema", "key_column_usage", 0, usage_columns,
      IS_NO_HASH " and " IS_NO_PARTITION " and " IS_NO_KEY, RW_SYSTEM_ALWAYS},
     ALWAYS("information_schema", "constraint_column_usage",
-           IS_NO_HASH " and " IS_NO_PARTITION " and " IS_NO_KEY),
+           IS_NO_HASH " and " IS_NO_PARTITION " and " IS_NO_KEY " and " IS_NO_CHECK),
     ALWAYS("information_schema", "constraint_table_usage", IS_NO_PARTITION " and " IS_NO_KEY),
     {"information_schema", "referential_constraints", 0, references_columns, NULL,
      RW_SYSTEM_ALWAYS},
     ALWAYS("information_schema", "table_constraints",
-           IS_NO_PARTITION " and " IS_NO_KEY " and ((table_schema, table_name) not in %p or"
-                           " constraint_name <> all (" CHECKS "))"),
+           IS_NO_PARTITION " and " IS_NO_KEY " and " IS_NO_CHECK),
     ALWAYS("information_schema", "check_constraints", "constraint_name <> all (" CHECKS ")"),
 };
 

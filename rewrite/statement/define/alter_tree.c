@@ -16,6 +16,23 @@ static bool keep_hash(rw_definer *it, const PgQuery__RangeVar *relation, const c
                             "Take the table out of keyspread's configuration first.");
 }
 
+/* Without a column that the hashes are made of, no row would be found or stored again. */
+static bool keep_hashed(rw_definer *it, const PgQuery__RangeVar *relation, const char *column)
+{
+    const rw_table *table = it->table;
+    for (size_t i = 0; i < table->hash_key_count; i++) {
+        if (strcmp(table->columns[table->hash_key[i]].name, column) != 0)
+            continue;
+        pgw_fail(it->error, "0A000", "cannot drop column \"%s\" of table \"%s\" through keyspread",
+                 column, table->name);
+        pgw_error_detail(it->error, "The hash of each row is made of it.");
+        return rw_define_refuse(it, relation->location,
+                                "Take the table out of keyspread's configuration first, or take "
+                                "the column out of its hash_key and store the hashes anew.");
+    }
+    return keep_hash(it, relation, column);
+}
+
 /* --- keys that are added --- */
 
 static bool add_key(rw_definer *it, const rw_written_key *written,
@@ -107,6 +124,7 @@ static bool check_command(rw_definer *it, const PgQuery__AlterTableCmd *command,
     case PG_QUERY__ALTER_TABLE_TYPE__AT_AddColumn:
         return !take_key(&written, command) || add_key(it, &written, relation);
     case PG_QUERY__ALTER_TABLE_TYPE__AT_DropColumn:
+        return keep_hashed(it, relation, command->name);
     case PG_QUERY__ALTER_TABLE_TYPE__AT_AlterColumnType:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_ColumnDefault:
     case PG_QUERY__ALTER_TABLE_TYPE__AT_DropNotNull:
