@@ -255,7 +255,7 @@ class Refused(CopyCase):
 
     def test_what_cannot_be_copied(self):
         for text, state in (("copy items from '/tmp/x'", "0A000"), ("copy items from program 'true'", "0A000"),
-                            ("copy items (v, n) from stdin", "0A000"), ("copy items (id, id_hash) from stdin", "0A000"),
+                            ("copy more (n) from stdin", "0A000"), ("copy items (id, id_hash) from stdin", "0A000"),
                             ("copy items from stdin (null '7')", "0A000"), ("copy items from stdin csv quote '1'", "0A000"),
                             ("copy items from stdin (encoding 'LATIN1')", "0A000"),
                             ("select 1; copy items from stdin", "0A000")):
@@ -281,7 +281,7 @@ class Partitioned(Files):
             session = self.sessions[1]
             session.query("truncate items")
             replies = session.ask(wire.query(f"copy items from stdin {options}"), wire.copy_data(b"1\n"), wire.copy_done())
-            self.assertEqual(wire.error_of(replies)["C"], "22P04", options)
+            self.assertEqual(wire.error_of(replies), "22P04", options)
 
 
 if __name__ == "__main__":

@@ -211,6 +211,14 @@ static bool lacks_key(reader *in, size_t column)
     return false;
 }
 
+static bool names_hash(reader *in)
+{
+    if (!in->table->strict)
+        return refuse(in, "its columns name the hash column", "keyspread computes it; leave it out.");
+    return pgw_fail(in->reading->error, "42703", "column \"%s\" of relation \"%s\" does not exist",
+                    in->table->columns[in->table->hash_column].name, in->table->name);
+}
+
 static bool read_columns(reader *in)
 {
     const rw_table *table = in->table;
@@ -223,7 +231,7 @@ static bool read_columns(reader *in)
     for (size_t i = 0; i < data->columns; i++) {
         size_t column = column_of(in, i);
         if (column == table->hash_column)
-            return refuse(in, "its columns name the hash column", "keyspread computes it; leave it out.");
+            return names_hash(in);
         for (size_t k = 0; k < table->hash_key_count; k++)
             if (column == table->hash_key[k] && key[k] == 0) {
                 force[data->wanted_count++] = force_of(in, table->columns[column].name);

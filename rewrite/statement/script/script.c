@@ -480,6 +480,7 @@ static void refuse_copies(const reading *in, rw_script *script)
         pgw_fail(error, "0A000", "cannot COPY into table \"%s\" through keyspread beside other statements of a Query",
                  statement->copy->table->name);
         pgw_error_hint(error, "Send COPY as a Query of its own.");
+        error->position = pgw_characters(in->text, statement->start, in->env->utf8) + 1;
         statement->kind = RW_STATEMENT_REFUSED;
         statement->copy = NULL;
         statement->error = error;
