@@ -8,6 +8,8 @@
 
 #include "tests/proxy/parties.h"
 
+#include <ctype.h>
+
 #define COPIES_MARK "row "
 
 static unsigned copies_of[26];
@@ -19,7 +21,7 @@ static void copies_count(const char *from, size_t len)
     while (here.running && len > mark &&
            (at = memmem(at, (size_t)(end - at), COPIES_MARK, mark)) != NULL) {
         at += mark;
-        if (at < end && *at >= 'A' && *at <= 'Z')
+        if (at < end && *at >= 'A' && *at <= 'Z' && (at + 1 == end || !isalpha((unsigned char)at[1])))
             copies_of[*at - 'A']++;
     }
 }

@@ -487,7 +487,8 @@ static void other_names_in_a_session_with_its_own_search_path(void **state)
         {"UPDATE events SET userid = 1", RW_STATEMENT_FORWARD},
         {"UPDATE public.events SET userhash = 1", RW_STATEMENT_REFUSED},
         {"COPY events FROM STDIN", RW_STATEMENT_FORWARD},
-        {"COPY public.events FROM STDIN", RW_STATEMENT_REFUSED},
+        {"COPY public.events FROM '/file'", RW_STATEMENT_REFUSED},
+        {"COPY public.events FROM STDIN", RW_STATEMENT_FORWARD},
         {"INSERT INTO events (userid, ts) SELECT 1, now()", RW_STATEMENT_FORWARD},
         {"INSERT INTO public.events (userid, ts) SELECT 1, now()", RW_STATEMENT_INSERT},
     };

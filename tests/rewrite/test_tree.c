@@ -280,7 +280,7 @@ static void words_never_miss(const char *file, int fields)
             rw_tree_answer answer =
                 rw_tree_check(text, &catalog, &test_env, &arena, &found, &error);
             bool may = rw_scan_may_write(text, &piece, &catalog, &test_env, &arena);
-            bool writes = found.inserts || found.change.table != NULL;
+            bool writes = found.inserts || found.change.table != NULL || found.copy != NULL;
             if ((answer == RW_TREE_REFUSED || writes) && !may)
                 fail_msg("%s:%d: the words miss %.*s", file, it.line, (int)text.len, text.ptr);
             refused += answer == RW_TREE_REFUSED;

@@ -1,5 +1,6 @@
 #include "proxy/client/answer/relay.h"
 
+#include "proxy/client/answer/copied.h"
 #include "proxy/client/answer/parts.h"
 #include "proxy/client/core/parsed.h"
 #include "proxy/client/core/session.h"
@@ -42,7 +43,9 @@ bool px_relay_on(px_session *session)
         part = harmless(session, part);
     if (part == 0)
         return false;
-    if (session->hand.dropped)
+    if (session->hand.copied && session->own.copy != NULL)
+        px_copied_feed(session, (pgw_slice){px_stream_input(session->peer.stream).ptr, part});
+    if (session->hand.copied || session->hand.dropped)
         px_stream_consume(session->peer.stream, part);
     else
         px_link_pass(session->own.link, session->peer.stream, part);
@@ -62,22 +65,35 @@ static void begin(px_session *session, pgw_frame frame, bool dropped, bool text)
     session->hand.streaming = frame.size;
     session->hand.dropped = dropped;
     session->hand.text = text;
-    px_relay_on(session);
+    session->hand.copied = false;
 }
 
 void px_relay(px_session *session, pgw_frame frame)
 {
     begin(session, frame, false, false);
+    px_relay_on(session);
 }
 
 void px_relay_text(px_session *session, pgw_frame frame)
 {
     begin(session, frame, false, true);
+    px_relay_on(session);
+}
+
+void px_relay_copied(px_session *session, pgw_frame frame)
+{
+    begin(session, frame, false, false);
+    px_stream_consume(session->peer.stream, PGW_HEADER);
+    session->hand.streaming -= PGW_HEADER;
+    session->hand.copied = true;
+    if (session->hand.streaming > 0)
+        px_relay_on(session);
 }
 
 void px_relay_drop(px_session *session, pgw_frame frame)
 {
     begin(session, frame, true, false);
+    px_relay_on(session);
 }
 
 void px_relay_drop_message(px_session *session)

@@ -16,6 +16,8 @@ void px_relay_text(struct px_session *session, pgw_frame frame);
 /* Ends the session with 54000. What was passed on is not whole, and never will be: the backend does
  * nothing of it. */
 void px_relay_refuse_large(struct px_session *session);
+/* The data of a COPY of ours (CopyData), each row of it with its hash. */
+void px_relay_copied(struct px_session *session, pgw_frame frame);
 /* Nowhere. */
 void px_relay_drop(struct px_session *session, pgw_frame frame);
 /* Nowhere: the message at hand, which was answered. */

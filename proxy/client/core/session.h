@@ -87,6 +87,7 @@ typedef struct px_own {
     bool ran;       /* something has run since then, which may have ended a transaction */
     bool unsynced;  /* extended messages were sent since the last Sync */
     bool copy_in;   /* the link is in copy-in mode */
+    struct px_copy *copy; /* of a configured table, until it is answered (ingest/copy.h); owned; NULL: none */
     bool has_state; /* something there cannot be made again elsewhere */
     bool alters;    /* what new sessions begin with, as soon as it is committed */
     bool dropped;   /* of the link's message `left` goes nowhere */
@@ -110,6 +111,7 @@ typedef struct px_hand {
     size_t streaming;         /* bytes of it that still go to the link unread */
     bool dropped;             /* … or nowhere */
     bool text;                /* … and are looked at for names of configured tables */
+    bool copied;              /* The bytes are rows, which are given their hashes (copied.h). */
     bool databases_left;      /* those that it is about */
     bool doubted;             /* its statement would have been refused */
     pgw_buf told;             /* … that goes on in its place (drawn.h); empty: nothing does */

@@ -7,6 +7,7 @@
 #include "proxy/client/numbers/drawn.h"
 #include "proxy/client/numbers/refill.h"
 #include "proxy/client/standing/doubt.h"
+#include "proxy/ingest/copy.h"
 #include "proxy/ingest/submit.h"
 
 /* Nothing that was prepared is there any more. */
@@ -19,6 +20,8 @@ static void forget_link(px_session *session)
     px_own_look_free(session);
     session->own.ready = session->own.gone = session->own.copy_in = false;
     session->own.left = 0;
+    px_copy_free(session->own.copy);
+    session->own.copy = NULL;
     session->names.unnamed_on_link = false;
     px_statements_lose_link(&session->names.statements);
     for (size_t i = 0; i < session->group.count; i++)

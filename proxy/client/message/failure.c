@@ -1,6 +1,7 @@
 #include "proxy/client/message/failure.h"
 
 #include "proxy/backend/base/classify.h"
+#include "proxy/client/answer/copied.h"
 #include "proxy/client/answer/errors.h"
 #include "proxy/client/answer/parts.h"
 #include "proxy/client/link/own_link.h"
@@ -10,6 +11,7 @@
 #include "proxy/client/prepared/forward.h"
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/describe.h"
+#include "proxy/ingest/copy.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -331,7 +333,7 @@ static px_fate on_question_failed(px_session *session, pgw_slice body)
     return what == PX_SHOW && keys && !session->own.fatal ? put_placed(session, body) : what;
 }
 
-px_fate px_failure(px_session *session, pgw_slice body)
+static px_fate on_failure(px_session *session, pgw_slice body)
 {
     px_reply *head = px_replies_head(&session->pending.replies);
     session->own.fatal = px_error_is_fatal(body);
@@ -355,5 +357,21 @@ px_fate px_failure(px_session *session, pgw_slice body)
         px_describe_refused(session);
     if (head != NULL && head->kind != PX_REPLY_QUERY && head->kind != PX_REPLY_SYNC)
         skip_to_sync(session);
+    return what;
+}
+
+px_fate px_failure(px_session *session, pgw_slice body)
+{
+    pgw_buf told = {0};
+    if (session->own.copy == NULL)
+        return on_failure(session, body);
+    px_copy_error(session->own.copy, body, &told);
+    px_copied_over(session);
+    px_fate what = on_failure(session, pgw_slice_buf(&told));
+    if (what == PX_SHOW) {
+        px_failure_put(session, 'E', &told);
+        what = PX_INSTEAD;
+    }
+    pgw_buf_free(&told);
     return what;
 }

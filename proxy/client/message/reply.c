@@ -2,6 +2,7 @@
 
 #include "protocol/backend.h"
 #include "proxy/backend/base/greeting.h"
+#include "proxy/client/answer/copied.h"
 #include "proxy/client/answer/parts.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/core/settings.h"
@@ -150,6 +151,7 @@ static px_fate on_ready(px_session *session, pgw_slice body)
 {
     session->own.status = body.len > 0 ? body.ptr[0] : 'I';
     session->own.ran = session->own.copy_in = false;
+    px_copied_over(session);
     px_settings_told(session);
     if (session->own.status == 'I' && session->names.portals.names.count > 0)
         px_statements_clear(&session->names.portals);
@@ -367,13 +369,17 @@ static px_fate on_message(px_session *session, char type, pgw_slice body)
     case 'n':
         return on_columns(session, head, body);
     case 'C':
+        px_copied_over(session);
         return query ? on_query_complete(session, head, body) : on_executed(session, head, body);
     case 'I':
     case 's':
         return query ? PX_SHOW : pop(session);
     case 'G':
         on_copy_in(session, head);
-        return PX_SHOW;
+        if (!px_copied_is(head))
+            return PX_SHOW;
+        px_copied_begin(session, head, body);
+        return PX_INSTEAD;
     default:
         return PX_SHOW;
     }
@@ -385,7 +391,7 @@ static bool needs_body(const px_session *session, char type, const px_reply *hea
 {
     return strchr("SEZt", type) != NULL || (type == 'D' && head != NULL && head->asks) ||
            (head == NULL && strchr("NA", type) != NULL) || (type == 'A' && !session->peer.told) ||
-           (head != NULL && head->unseen) ||
+           (head != NULL && head->unseen) || (type == 'G' && px_copied_is(head)) ||
            (type == 'T' && head != NULL && head->kind == PX_REPLY_DESCRIBE && head->plan != NULL) ||
            (type == 'N' && head != NULL &&
             (head->swallow || head->plan != NULL || head->lookups != NULL ||

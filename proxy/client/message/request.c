@@ -2,6 +2,7 @@
 
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
+#include "proxy/client/answer/copied.h"
 #include "proxy/client/answer/outcome.h"
 #include "proxy/client/answer/refuse.h"
 #include "proxy/client/answer/relay.h"
@@ -266,6 +267,17 @@ static bool handle_copy(px_session *session, pgw_frame frame)
         px_relay_drop(session, frame); /* outside of COPY the server ignores them, too */
         return true;
     }
+    if (!session->own.copy_in && px_copied_is_owed(session)) {
+        px_session_set_wait(session, PX_WAIT_IDLE);
+        return false;
+    }
+    bool ours = session->own.copy != NULL && session->own.copy_in;
+    if (ours && frame.type == 'd') {
+        px_relay_copied(session, frame);
+        return true;
+    }
+    if (ours && frame.type == 'c')
+        px_copied_finish(session);
     if (frame.type != 'd' && !session->own.copy_in)
         px_replies_end_copy(&session->pending.replies);
     if (frame.type != 'd')

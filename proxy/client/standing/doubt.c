@@ -131,7 +131,7 @@ bool px_state_would_write(const px_session *session, pgw_slice text, const px_ca
         rw_script_parse(text, &view, &session->who.identity->env, &session->worker->plans->shapes,
                         &arena, &script);
     const rw_statement *last = script.count > 0 ? &script.statements[script.count - 1] : NULL;
-    bool sets_key = last != NULL && (last->same_count > 0 || last->change != NULL);
+    bool sets_key = last != NULL && (last->same_count > 0 || last->change != NULL || last->copy != NULL);
     pgw_arena_free(&arena);
     return script.refused || script.inserts > 0 || sets_key;
 }

@@ -8,6 +8,7 @@
 
 #include "rewrite/statement/catalog/system_tree.h"
 #include "rewrite/statement/edit/star_scope.h"
+#include "rewrite/statement/copy/copy_from.h"
 #include "rewrite/statement/edit/star_text.h"
 #include "rewrite/statement/hidden/named_hash.h"
 #include "rewrite/statement/hidden/row_places.h"
@@ -386,11 +387,22 @@ static void look_at_query(finder *find, const ProtobufCMessage *message)
     }
 }
 
+/* The rows that are read get their hash. */
+static void look_at_copy_from(finder *find, const PgQuery__CopyStmt *copy)
+{
+    const rw_table *table = rw_catalog_find(find->world.catalog, pgw_slice_str(copy->relation->schemaname),
+                                            pgw_slice_str(copy->relation->relname));
+    if (table != NULL)
+        rw_copy_from_put(&find->texts, copy, table);
+}
+
 static void look_at_copy(finder *find, const PgQuery__CopyStmt *copy)
 {
-    const rw_table *table = copy->relation == NULL || copy->is_from
-                                ? NULL
-                                : rw_star_table(&find->world, &find->place, copy->relation);
+    if (copy->is_from) {
+        look_at_copy_from(find, copy);
+        return;
+    }
+    const rw_table *table = copy->relation == NULL ? NULL : rw_star_table(&find->world, &find->place, copy->relation);
     for (size_t i = 0; table != NULL && i < copy->n_attlist; i++)
         rw_named_listed(&find->hashes, table, rw_star_name(copy->attlist[i]));
     if (table != NULL)

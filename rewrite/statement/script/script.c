@@ -13,6 +13,7 @@
 #include "rewrite/statement/words/prefilter.h"
 #include "rewrite/statement/words/write_scan.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* A script while it is read, and what names mean to its next statement. */
@@ -154,6 +155,8 @@ static void read_found(const candidate *it, const rw_tree_found *found)
     it->out->lookups = lookups;
     it->out->stars = stars;
     it->out->prepares = found->prepares;
+    it->out->copy = found->copy;
+    assert(found->copy == NULL || it->out->star_count > 0);
     it->out->unseen = found->unseen;
 }
 
@@ -385,6 +388,7 @@ static void refuse_unknown(reading *in, rw_statement *out)
     out->kind = RW_STATEMENT_REFUSED;
     out->insert = NULL;
     out->change = NULL;
+    out->copy = NULL;
     out->error = error;
 }
 
@@ -393,7 +397,7 @@ static void refuse_unknown(reading *in, rw_statement *out)
 /* An INSERT, or one that PostgreSQL would refuse if the table were ours; or a change of its key. */
 static bool is_about_table(const rw_statement *statement)
 {
-    return statement->kind == RW_STATEMENT_INSERT || statement->change != NULL ||
+    return statement->kind == RW_STATEMENT_INSERT || statement->change != NULL || statement->copy != NULL ||
            (statement->kind == RW_STATEMENT_REFUSED && !pgw_error_is(statement->error, "0A000"));
 }
 
@@ -424,7 +428,8 @@ static void check_unknown(reading *in, const rw_piece *piece, rw_statement *out)
     if (!is_about_table(out))
         return;
     rw_statement others = read_as(in, piece, RW_MEANS_OTHERS);
-    if (others.kind != out->kind || (others.change == NULL) != (out->change == NULL))
+    if (others.kind != out->kind || (others.change == NULL) != (out->change == NULL) ||
+        (others.copy == NULL) != (out->copy == NULL))
         refuse_unknown(in, out);
 }
 
@@ -462,6 +467,25 @@ static void refuse_rest(pgw_slice text, bool many, pgw_arena *arena, rw_statemen
     statement->kind = RW_STATEMENT_REFUSED;
     statement->insert = NULL;
     statement->error = error;
+}
+
+/* What its data is read by must not be changed by the same Query. */
+static void refuse_copies(const reading *in, rw_script *script)
+{
+    for (size_t i = 0; i < script->count; i++) {
+        rw_statement *statement = &script->statements[i];
+        if (statement->copy == NULL)
+            continue;
+        pgw_error *error = pgw_arena_alloc(in->arena, sizeof *error);
+        pgw_fail(error, "0A000", "cannot COPY into table \"%s\" through keyspread beside other statements of a Query",
+                 statement->copy->table->name);
+        pgw_error_hint(error, "Send COPY as a Query of its own.");
+        error->position = pgw_characters(in->text, statement->start, in->env->utf8) + 1;
+        statement->kind = RW_STATEMENT_REFUSED;
+        statement->copy = NULL;
+        statement->error = error;
+        script->refused = true;
+    }
 }
 
 void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
@@ -503,4 +527,6 @@ void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *e
     }
     if (out->count > 1)
         out->statements = (void *)pgw_arena_keep(arena, &list).ptr;
+    if (out->count > 1 && out->effects & RW_EFFECT_COPY)
+        refuse_copies(&in, out);
 }

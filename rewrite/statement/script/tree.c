@@ -245,17 +245,16 @@ static bool visit_merge(walker *walk, const PgQuery__MergeStmt *merge)
 static bool visit_copy(walker *walk, const PgQuery__CopyStmt *copy)
 {
     const rw_table *table = copy->is_from ? find(walk, copy->relation) : NULL;
+    rw_copy *out = table != NULL ? pgw_arena_alloc(walk->arena, sizeof *out) : NULL;
     if (table == NULL)
         return true;
-    pgw_fail(walk->error, "0A000", "cannot COPY into table \"%s\" through keyspread", table->name);
-    pgw_error_detail(walk->error, "The hash column \"%s\" is not filled in there.",
-                     table->columns[table->hash_column].name);
-    pgw_error_hint(
-        walk->error,
-        "Use INSERT … VALUES with many rows, as pg_dump --rows-per-insert=100 writes them; "
-        "or COPY into a temporary table, and INSERT … SELECT from there.");
-    set_position(walk, copy->relation->location);
-    return false;
+    if (!rw_copy_from_read(copy, table, &(pgw_reading){walk->env, walk->arena, walk->error}, out)) {
+        set_position(walk, copy->relation->location);
+        return false;
+    }
+    walk->found->copy = out;
+    walk->found->by_value = true;
+    return true;
 }
 
 /* As defGetBoolean() reads an option's argument; what it would refuse counts as true. */

@@ -7,6 +7,7 @@
 
 #include "rewrite/hash/table.h"
 #include "rewrite/lex/splitter.h"
+#include "rewrite/statement/copy/copy_from.h"
 #include "rewrite/statement/define/define_tree.h"
 #include "rewrite/statement/key/key_change.h"
 #include "rewrite/statement/lookup/lookup.h"
@@ -32,6 +33,7 @@ typedef struct rw_tree_found {
     const rw_lookup_map *lookups;   /* rows that it asks for by their hash key; NULL: none */
     const rw_star_map *stars;       /* what it shows of a hash column; NULL: nothing */
     const rw_sql_prepare *prepares; /* NULL: it is no PREPARE, or one of unknown types */
+    const rw_copy *copy; /* a COPY … FROM STDIN of a configured table; NULL: it is none */
     bool unseen;                    /* it may set the key of a table that the catalog has not */
     bool denied;                    /* refused for how it names columns, whether it writes or not */
 } rw_tree_found;

@@ -302,6 +302,14 @@ static void explain_unspread(pgw_slice text, const rw_statement *statement,
     pgw_buf_free(&why);
 }
 
+static void explain_copy(const rw_table *table, pgw_arena *arena, pgw_buf *out)
+{
+    add_text_line(out, "table", pgw_arena_printf(arena, "%s.%s", table->schema, table->name));
+    add_text_line(out, "hash", "per row");
+    add_text_line(out, "partition", "per row");
+    add_text_line(out, "batchable", "no, because COPY stores all of its rows or none");
+}
+
 static void explain_forward(pgw_slice text, const rw_statement *statement, const pgw_env *env,
                             pgw_arena *arena, pgw_buf *out)
 {
@@ -321,6 +329,10 @@ static void explain_forward(pgw_slice text, const rw_statement *statement, const
         add_text_line(out, "only if",
                       pgw_arena_printf(arena, "$%u has the value of $%u", statement->same[i].set,
                                        statement->same[i].where));
+    if (statement->copy != NULL) {
+        explain_copy(statement->copy->table, arena, out);
+        return;
+    }
     add_where(statement, &conditions, &reading, out);
     add_text_line(out, "batchable",
                   "no, because it is not an INSERT of rows that keyspread gives a hash");

@@ -6,6 +6,7 @@
 #define RW_STATEMENT_H
 
 #include "rewrite/insert/insert.h"
+#include "rewrite/statement/copy/copy_from.h"
 #include "rewrite/statement/key/key_change.h"
 #include "rewrite/statement/lookup/lookup_render.h"
 
@@ -70,6 +71,7 @@ typedef struct rw_statement {
                                key with its hash */
     size_t star_count;
     const rw_sql_prepare *prepares; /* arena-owned; NULL: it is no PREPARE, or of unknown types */
+    const rw_copy *copy; /* a COPY … FROM STDIN of a configured table; arena-owned; NULL: it is none */
     pgw_slice before, behind; /* statements of ours that are run with it, unseen: of FORWARD, one
                                  each; empty: none. Arena-owned */
     const rw_table *made;     /* by it, of a pattern; arena-owned; NULL: none */

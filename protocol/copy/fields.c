@@ -1,0 +1,90 @@
+#include "protocol/copy/fields.h"
+
+#include <string.h>
+
+static bool is(pgw_slice string, const char *raw, size_t len)
+{
+    return string.ptr != NULL && string.len == len && memcmp(string.ptr, raw, len) == 0;
+}
+
+static int hex(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool is_octal(char c)
+{
+    return c >= '0' && c <= '7';
+}
+
+/* The byte that stands behind a backslash at `*at`, which moves behind it. */
+static char unescaped(const char *raw, size_t len, size_t *at)
+{
+    char c = raw[(*at)++];
+    if (is_octal(c)) {
+        int value = c - '0';
+        for (int digits = 1; digits < 3 && *at < len && is_octal(raw[*at]); digits++)
+            value = value * 8 + (raw[(*at)++] - '0');
+        return (char)value;
+    }
+    if (c == 'x' && *at < len && hex(raw[*at]) >= 0) {
+        int value = hex(raw[(*at)++]);
+        if (*at < len && hex(raw[*at]) >= 0)
+            value = value * 16 + hex(raw[(*at)++]);
+        return (char)value;
+    }
+    static const char from[] = "bfnrtv", to[] = "\b\f\n\r\t\v";
+    const char *found = c != '\0' ? strchr(from, c) : NULL;
+    return found != NULL ? to[found - from] : c;
+}
+
+pgw_copy_field pgw_copy_field_text(const pgw_copy_options *options, char *raw, size_t len)
+{
+    if (is(options->null, raw, len))
+        return (pgw_copy_field){.null = true};
+    if (is(options->marker, raw, len))
+        return (pgw_copy_field){.unknown = true};
+    if (memchr(raw, '\\', len) == NULL)
+        return (pgw_copy_field){.bytes = {raw, len}};
+    size_t out = 0;
+    for (size_t at = 0; at < len;) {
+        char c = raw[at++];
+        /* A backslash that ends the data stands for itself. */
+        raw[out++] = c == '\\' && at < len ? unescaped(raw, len, &at) : c;
+    }
+    return (pgw_copy_field){.bytes = {raw, out}};
+}
+
+/* Without quotes and escapes; how many bytes are left. */
+static size_t unquote(const pgw_copy_options *options, char *raw, size_t len)
+{
+    size_t out = 0;
+    bool quoted = false;
+    for (size_t at = 0; at < len; at++) {
+        char c = raw[at];
+        bool escapes = quoted && c == options->escape && at + 1 < len &&
+                       (raw[at + 1] == options->escape || raw[at + 1] == options->quote);
+        if (escapes)
+            raw[out++] = raw[++at];
+        else if (c == options->quote)
+            quoted = !quoted;
+        else
+            raw[out++] = c;
+    }
+    return out;
+}
+
+pgw_copy_field pgw_copy_field_csv(const pgw_copy_options *options, unsigned force, char *raw, size_t len)
+{
+    bool quoted = memchr(raw, options->quote, len) != NULL;
+    if (!quoted && is(options->null, raw, len))
+        return (pgw_copy_field){.null = !(force & PGW_COPY_FORCE_NOT_NULL), .bytes = {raw, len}};
+    if (!quoted && is(options->marker, raw, len))
+        return (pgw_copy_field){.unknown = true};
+    size_t out = quoted ? unquote(options, raw, len) : len;
+    bool null = (force & PGW_COPY_FORCE_NULL) && is(options->null, raw, out);
+    return (pgw_copy_field){.null = null, .bytes = {raw, out}};
+}

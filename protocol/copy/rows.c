@@ -1,0 +1,527 @@
+#include "protocol/copy/rows.h"
+
+#include "protocol/copy/fields.h"
+
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINES = 65536 }; /* whose lengths are known: more than are on their way to the server */
+
+typedef enum eol { EOL_UNKNOWN, EOL_NL, EOL_CR, EOL_CRNL } eol;
+
+/* What binary data is about to say. */
+typedef enum place {
+    IN_SIGNATURE,
+    IN_EXTENSION_LENGTH,
+    IN_EXTENSION,
+    IN_COUNT, /* of a tuple's fields; -1 ends the data */
+    IN_LENGTH,
+    IN_VALUE,
+    IN_TRAILER /* It has ended, or is nothing that the server would take. */
+} place;
+
+enum { SIGNATURE = 15 }; /* bytes, with the flags */
+
+typedef struct binary {
+    place place;
+    unsigned char number[4]; /* bytes of a number that came so far … */
+    size_t have;             /* … so many */
+    size_t left;             /* bytes of the signature, extension or value that are still to come */
+    int32_t count;           /* of the tuple's fields */
+} binary;
+
+struct pgw_copy {
+    const pgw_copy_options *options;
+    pgw_copy_fill *fill;
+    void *context;
+    bool special[256];    /* bytes that end a run of plain ones */
+    size_t column;        /* of the field at hand, from 0 */
+    uint64_t line;        /* of the row at hand, from 1 */
+    uint64_t rows;        /* that have had their field added */
+    size_t len;           /* bytes of the row at hand in the chunks before this one */
+    bool ended;           /* The rest is no data. */
+    bool backslash;       /* The byte before was a backslash that says what this one means. */
+    bool behind_cr;       /* The byte before was a carriage return that ended a line. */
+    bool quoted, escaped; /* inside of quotes; behind an escape there */
+    eol eol;
+    bool began;           /* The first line has ended. */
+    binary binary;
+    pgw_buf raw;            /* the fields of the row at hand that are read */
+    size_t *begins, *ends;  /* of each of them, in `raw` */
+    pgw_copy_field *fields; /* as they are given to `fill` */
+    bool overlong;          /* `raw` lacks something. */
+    unsigned char lengths[LINES];
+};
+
+/* A piece of the data while it is read. */
+typedef struct chunk {
+    pgw_copy *copy;
+    const char *at, *end;
+    const char *row;   /* where the row at hand begins, as far as it is in this chunk */
+    const char *field; /* where the field at hand begins, likewise */
+    const char *put;   /* what is before was appended to `out` */
+    pgw_buf *out;
+} chunk;
+
+pgw_copy *pgw_copy_new(const pgw_copy_options *options, pgw_copy_fill *fill, void *context)
+{
+    pgw_copy *copy = pgw_calloc(1, sizeof *copy);
+    copy->options = options;
+    copy->fill = fill;
+    copy->context = context;
+    copy->line = 1;
+    copy->binary.left = SIGNATURE;
+    copy->special['\n'] = copy->special['\r'] = true;
+    copy->special[(unsigned char)options->delimiter] = true;
+    if (options->format == PGW_COPY_CSV)
+        copy->special[(unsigned char)options->quote] = copy->special[(unsigned char)options->escape] = true;
+    else
+        copy->special['\\'] = true;
+    pgw_buf_reserve(&copy->raw, 64); /* It is never without memory, so that its fields have places. */
+    copy->begins = pgw_calloc(options->wanted_count + 1, sizeof *copy->begins);
+    copy->ends = pgw_calloc(options->wanted_count + 1, sizeof *copy->ends);
+    copy->fields = pgw_calloc(options->wanted_count + 1, sizeof *copy->fields);
+    return copy;
+}
+
+void pgw_copy_free(pgw_copy *copy)
+{
+    if (copy == NULL)
+        return;
+    pgw_buf_free(&copy->raw);
+    free(copy->begins);
+    free(copy->ends);
+    free(copy->fields);
+    free(copy);
+}
+
+uint64_t pgw_copy_rows(const pgw_copy *copy)
+{
+    return copy->rows;
+}
+
+bool pgw_copy_line(const pgw_copy *copy, uint64_t line, size_t *bytes)
+{
+    *bytes = line < copy->line ? copy->lengths[line % LINES] : PGW_COPY_LINE_MOST;
+    return line + LINES > copy->line;
+}
+
+/* Up to `to`; the rest of the chunk is not put out yet. */
+static void put(chunk *in, const char *to)
+{
+    pgw_buf_add(in->out, in->put, (size_t)(to - in->put));
+    in->put = to;
+}
+
+/* --- the fields that are read --- */
+
+/* The number, from 1, of the field at hand among those that are read; 0: it is not. */
+static size_t wanted(const pgw_copy *copy)
+{
+    return copy->column < copy->options->columns ? copy->options->wanted[copy->column] : 0;
+}
+
+/* Keeps bytes of the field at hand. */
+static void keep(pgw_copy *copy, const char *bytes, size_t len)
+{
+    copy->overlong = copy->overlong || copy->raw.len + len > PGW_COPY_KEY_MOST;
+    if (!copy->overlong)
+        pgw_buf_add(&copy->raw, bytes, len);
+}
+
+static void begin_field(pgw_copy *copy)
+{
+    size_t number = wanted(copy);
+    if (number > 0)
+        copy->begins[number - 1] = copy->raw.len;
+}
+
+static void end_field(pgw_copy *copy)
+{
+    size_t number = wanted(copy);
+    if (number > 0)
+        copy->ends[number - 1] = copy->raw.len;
+    copy->column++;
+}
+
+/* Up to `to`, where it ends, or where the chunk does. */
+static void keep_field(chunk *in, const char *to)
+{
+    if (wanted(in->copy) > 0)
+        keep(in->copy, in->field, (size_t)(to - in->field));
+}
+
+static void begin_row(pgw_copy *copy)
+{
+    copy->column = copy->len = copy->raw.len = 0;
+    copy->overlong = false;
+    begin_field(copy);
+}
+
+/* --- the added field --- */
+
+static void read_fields(pgw_copy *copy)
+{
+    const pgw_copy_options *options = copy->options;
+    for (size_t i = 0; i < options->wanted_count; i++) {
+        char *raw = copy->raw.ptr + copy->begins[i];
+        size_t len = copy->ends[i] - copy->begins[i];
+        copy->fields[i] = copy->overlong                       ? (pgw_copy_field){.unknown = true}
+                          : options->format == PGW_COPY_TEXT ? pgw_copy_field_text(options, raw, len)
+                                                             : pgw_copy_field_csv(options, options->force[i], raw, len);
+    }
+}
+
+/* `\.` alone on a line of csv. */
+static bool is_end(const pgw_copy *copy)
+{
+    return copy->options->format == PGW_COPY_CSV && copy->options->csv_dot_ends && copy->raw.len == 2 &&
+           memcmp(copy->raw.ptr, "\\.", 2) == 0 && copy->column == 1;
+}
+
+static void add_to_row(pgw_copy *copy, pgw_buf *out)
+{
+    const pgw_copy_options *options = copy->options;
+    bool header = !copy->began && options->header != PGW_COPY_NO_HEADER;
+    if (copy->column < options->columns || is_end(copy) || (header && options->header == PGW_COPY_HEADER))
+        return;
+    pgw_buf_add_byte(out, options->delimiter);
+    if (header) {
+        pgw_buf_add_slice(out, options->added);
+        return;
+    }
+    read_fields(copy);
+    if (!copy->fill(copy->context, copy->fields, out))
+        pgw_buf_add_slice(out, options->null);
+    copy->rows++;
+}
+
+/* At the end of its line, or of the data: the row ends here. */
+static void end_row(chunk *in)
+{
+    pgw_copy *copy = in->copy;
+    size_t len = copy->len + (size_t)(in->at - in->row);
+    keep_field(in, in->at);
+    end_field(copy);
+    put(in, in->at);
+    add_to_row(copy, in->out);
+    copy->lengths[copy->line % LINES] = (unsigned char)(len < PGW_COPY_LINE_MOST ? len : PGW_COPY_LINE_MOST);
+    copy->line++;
+    copy->began = true;
+    begin_row(copy);
+}
+
+/* --- text and csv --- */
+
+static void end_line(chunk *in)
+{
+    pgw_copy *copy = in->copy;
+    bool cr = *in->at == '\r';
+    end_row(in);
+    copy->behind_cr = cr;
+    if (!cr)
+        copy->eol = EOL_NL;
+    in->row = in->field = ++in->at;
+}
+
+static void next_field(chunk *in)
+{
+    keep_field(in, in->at);
+    end_field(in->copy);
+    begin_field(in->copy);
+    in->field = ++in->at;
+}
+
+/* Behind a carriage return that has ended a line: a newline is of the same end. */
+static void pass_newline(chunk *in)
+{
+    pgw_copy *copy = in->copy;
+    bool both = *in->at == '\n' && (copy->eol == EOL_UNKNOWN || copy->eol == EOL_CRNL);
+    if (copy->eol == EOL_UNKNOWN)
+        copy->eol = both ? EOL_CRNL : EOL_CR;
+    if (both)
+        in->row = in->field = ++in->at;
+    copy->behind_cr = false;
+}
+
+/* `\.` ends the data of text; what stands before it on its line is a row. The backslash was not put
+ * out yet. */
+static void end_data(chunk *in, bool here)
+{
+    pgw_copy *copy = in->copy;
+    size_t before = copy->len + (size_t)(in->at - in->row) - 1;
+    copy->ended = true;
+    if (before == 0)
+        return;
+    if (here) {
+        in->at--;
+    } else {
+        copy->len--; /* The backslash was the last byte of the chunk before. */
+        if (wanted(copy) > 0 && copy->raw.len > 0)
+            copy->raw.len--;
+    }
+    end_row(in);
+}
+
+/* The byte behind a backslash in text. */
+static void pass_escaped(chunk *in, bool here)
+{
+    in->copy->backslash = false;
+    if (*in->at == '.')
+        end_data(in, here);
+    if (!here)
+        pgw_buf_add_byte(in->out, '\\');
+    if (!in->copy->ended)
+        in->at++;
+}
+
+static void read_text(chunk *in)
+{
+    pgw_copy *copy = in->copy;
+    char delimiter = copy->options->delimiter;
+    if (copy->backslash)
+        pass_escaped(in, false);
+    while (!copy->ended && in->at < in->end) {
+        if (copy->behind_cr) {
+            pass_newline(in);
+            continue;
+        }
+        while (in->at < in->end && !copy->special[(unsigned char)*in->at])
+            in->at++;
+        if (in->at == in->end)
+            break;
+        if (*in->at == delimiter) {
+            next_field(in);
+        } else if (*in->at != '\\') {
+            end_line(in);
+        } else if (++in->at < in->end) {
+            pass_escaped(in, true);
+        } else {
+            copy->backslash = true;
+        }
+    }
+}
+
+/* As CopyReadLineText() follows quotes, which may be escapes at once. */
+static void note_quote(pgw_copy *copy, char c)
+{
+    const pgw_copy_options *options = copy->options;
+    bool escape = c == options->escape && options->escape != options->quote;
+    if (copy->quoted && escape)
+        copy->escaped = !copy->escaped;
+    if (c == options->quote && !copy->escaped)
+        copy->quoted = !copy->quoted;
+    if (!escape)
+        copy->escaped = false;
+}
+
+static void read_csv(chunk *in)
+{
+    pgw_copy *copy = in->copy;
+    while (in->at < in->end) {
+        if (copy->behind_cr) {
+            pass_newline(in);
+            continue;
+        }
+        char c = *in->at;
+        if (!copy->special[(unsigned char)c]) {
+            copy->escaped = false;
+            in->at++;
+            continue;
+        }
+        note_quote(copy, c);
+        bool newline = c == '\n' || c == '\r';
+        if (!copy->quoted && newline) {
+            end_line(in);
+        } else if (!copy->quoted && c == copy->options->delimiter) {
+            next_field(in);
+        } else {
+            if (copy->quoted && c == (copy->eol == EOL_NL ? '\n' : '\r'))
+                copy->line++;
+            in->at++;
+        }
+    }
+}
+
+/* --- binary --- */
+
+/* Takes bytes of a number of `size` bytes. False: more of it has to come. */
+static bool take_number(chunk *in, size_t size, int32_t *value)
+{
+    binary *it = &in->copy->binary;
+    while (it->have < size && in->at < in->end)
+        it->number[it->have++] = (unsigned char)*in->at++;
+    if (it->have < size)
+        return false;
+    uint32_t bits = 0;
+    for (size_t i = 0; i < size; i++)
+        bits = bits << 8 | it->number[i];
+    *value = size == 2 ? (int16_t)bits : (int32_t)bits;
+    it->have = 0;
+    return true;
+}
+
+static void add_to_tuple(chunk *in)
+{
+    pgw_copy *copy = in->copy;
+    for (size_t i = 0; i < copy->options->wanted_count; i++) {
+        copy->fields[i].unknown = copy->overlong;
+        copy->fields[i].bytes =
+            (pgw_slice){copy->raw.ptr + copy->begins[i], copy->ends[i] - copy->begins[i]};
+    }
+    put(in, in->at);
+    size_t at = in->out->len;
+    pgw_buf_add_i32(in->out, -1);
+    if (copy->fill(copy->context, copy->fields, in->out)) {
+        uint32_t len = htobe32((uint32_t)(in->out->len - at - sizeof len));
+        memcpy(in->out->ptr + at, &len, sizeof len);
+    }
+    copy->rows++;
+}
+
+/* A field has ended, or the tuple had none. */
+static void next_of_tuple(chunk *in)
+{
+    pgw_copy *copy = in->copy;
+    bool more = (int32_t)copy->column < copy->binary.count;
+    copy->binary.place = more ? IN_LENGTH : IN_COUNT;
+    if (more)
+        return;
+    if (copy->column == copy->options->columns)
+        add_to_tuple(in);
+    copy->line++;
+    begin_row(copy);
+}
+
+/* Of as many fields as it should have, or more, one more is told: too many are an error then, too. */
+static void begin_tuple(chunk *in, int32_t count)
+{
+    pgw_copy *copy = in->copy;
+    bool more = count >= (int32_t)copy->options->columns && count < INT16_MAX;
+    pgw_buf_add_i16(in->out, (int16_t)(count + more));
+    in->put = in->at;
+    copy->binary.count = count;
+    if (count < 0)
+        copy->binary.place = IN_TRAILER;
+    else
+        next_of_tuple(in);
+}
+
+static void begin_value(chunk *in, int32_t len)
+{
+    pgw_copy *copy = in->copy;
+    size_t number = wanted(copy);
+    if (number > 0)
+        copy->fields[number - 1].null = len == -1;
+    begin_field(copy);
+    copy->binary.left = len > 0 ? (size_t)len : 0;
+    copy->binary.place = len < -1 ? IN_TRAILER : IN_VALUE;
+}
+
+/* Bytes of what has a length; true if that was all of it. */
+static bool pass_bytes(chunk *in)
+{
+    binary *it = &in->copy->binary;
+    size_t here = (size_t)(in->end - in->at), part = here < it->left ? here : it->left;
+    if (it->place == IN_VALUE && wanted(in->copy) > 0)
+        keep(in->copy, in->at, part);
+    in->at += part;
+    it->left -= part;
+    return it->left == 0;
+}
+
+/* One step of it; false if more must come first. */
+static bool read_tuples(chunk *in)
+{
+    binary *it = &in->copy->binary;
+    int32_t number;
+    switch (it->place) {
+    case IN_SIGNATURE:
+        it->place = pass_bytes(in) ? IN_EXTENSION_LENGTH : IN_SIGNATURE;
+        return it->place != IN_SIGNATURE;
+    case IN_EXTENSION_LENGTH:
+        if (!take_number(in, 4, &number))
+            return false;
+        it->left = number > 0 ? (size_t)number : 0;
+        it->place = number < 0 ? IN_TRAILER : IN_EXTENSION;
+        return true;
+    case IN_EXTENSION:
+        it->place = pass_bytes(in) ? IN_COUNT : IN_EXTENSION;
+        return it->place != IN_EXTENSION;
+    case IN_COUNT:
+        put(in, in->at);
+        if (!take_number(in, 2, &number)) {
+            in->put = in->at;
+            return false;
+        }
+        begin_tuple(in, number);
+        return true;
+    case IN_LENGTH:
+        if (!take_number(in, 4, &number))
+            return false;
+        begin_value(in, number);
+        return true;
+    case IN_VALUE:
+        if (!pass_bytes(in))
+            return false;
+        end_field(in->copy);
+        next_of_tuple(in);
+        return true;
+    case IN_TRAILER:
+        in->at = in->end;
+        return false;
+    }
+    return false;
+}
+
+static void read_binary(chunk *in)
+{
+    while (read_tuples(in))
+        ;
+}
+
+/* --- in and out --- */
+
+void pgw_copy_feed(pgw_copy *copy, pgw_slice bytes, pgw_buf *out)
+{
+    if (bytes.len == 0)
+        return;
+    chunk in = {copy, bytes.ptr, bytes.ptr + bytes.len, bytes.ptr, bytes.ptr, bytes.ptr, out};
+    if (copy->options->format == PGW_COPY_BINARY)
+        read_binary(&in);
+    else if (copy->options->format == PGW_COPY_TEXT)
+        read_text(&in);
+    else
+        read_csv(&in);
+    if (copy->options->format != PGW_COPY_BINARY && !copy->ended) {
+        keep_field(&in, in.end);
+        copy->len += (size_t)(in.end - in.row);
+    }
+    put(&in, in.end - copy->backslash);
+}
+
+void pgw_copy_finish(pgw_copy *copy, pgw_buf *out)
+{
+    chunk in = {.copy = copy, .at = "", .out = out};
+    in.row = in.field = in.put = in.end = in.at;
+    if (copy->backslash)
+        pgw_buf_add_byte(out, '\\');
+    if (copy->binary.place == IN_COUNT)
+        pgw_buf_add(out, copy->binary.number, copy->binary.have);
+    if (copy->options->format != PGW_COPY_BINARY && !copy->ended && !copy->quoted &&
+        (copy->len > 0 || copy->column > 0))
+        end_row(&in);
+}
+
+bool pgw_copy_confuses(const pgw_copy_options *options)
+{
+    static const char digits[] = "-0123456789";
+    if (options->format == PGW_COPY_BINARY)
+        return false;
+    bool null = options->null.len > 0 && strspn(options->null.ptr, digits) >= options->null.len;
+    bool marker = options->marker.len > 0 && strspn(options->marker.ptr, digits) >= options->marker.len;
+    bool csv = options->format == PGW_COPY_CSV;
+    return null || marker || strchr(digits, options->delimiter) != NULL ||
+           (csv && (strchr(digits, options->quote) != NULL || strchr(digits, options->escape) != NULL));
+}

@@ -1,0 +1,41 @@
+/*
+ * rows: the data of a COPY … FROM STDIN as it comes, cut into rows as PostgreSQL's own COPY cuts
+ * them, each with one more field at its end. The client's own bytes pass as they are.
+ */
+#ifndef PGW_COPY_ROWS_H
+#define PGW_COPY_ROWS_H
+
+#include "protocol/copy/fields.h"
+
+enum {
+    PGW_COPY_KEY_MOST = 1 << 20, /* Bytes of the fields of one row that are kept to be read. */
+    PGW_COPY_LINE_MOST = 255     /* Bytes that a row is known to have; what it has more is not counted. */
+};
+
+/* Appends the added field of a row to `out`: what stands there in text and csv, without anything
+ * that would have to be escaped or quoted; its value in binary. False: it is NULL, and nothing was
+ * appended. */
+typedef bool pgw_copy_fill(void *context, const pgw_copy_field *fields, pgw_buf *out);
+
+typedef struct pgw_copy pgw_copy;
+
+/* `options` and what they point to must live as long. Freed by pgw_copy_free(). */
+pgw_copy *pgw_copy_new(const pgw_copy_options *options, pgw_copy_fill *fill, void *context);
+/* The next bytes of the data, cut anywhere; what the server is to get for them is appended to
+ * `out`: at most one field more a row, and never a byte less. */
+void pgw_copy_feed(pgw_copy *copy, pgw_slice bytes, pgw_buf *out);
+/* The data has ended: the last row may have come without the end of its line. */
+void pgw_copy_finish(pgw_copy *copy, pgw_buf *out);
+/* How many rows have had their field added. */
+uint64_t pgw_copy_rows(const pgw_copy *copy);
+/* How many bytes the row that ended on line `line` (from 1, as PostgreSQL counts) had before the
+ * added field; more than PGW_COPY_LINE_MOST, and a row that has not ended, count as that. False: it
+ * is not known any more. */
+PGW_MUST_CHECK bool pgw_copy_line(const pgw_copy *copy, uint64_t line, size_t *bytes);
+void pgw_copy_free(pgw_copy *copy); /* NULL is fine */
+
+/* Whether a number as the added field could be read as anything else: as NULL, as the marker of a
+ * default, as a delimiter or a quote. */
+bool pgw_copy_confuses(const pgw_copy_options *options);
+
+#endif

@@ -1,0 +1,227 @@
+#define _GNU_SOURCE
+#include "proxy/ingest/copy.h"
+
+#include "protocol/error.h"
+#include "protocol/frontend.h"
+#include "protocol/value_in.h"
+#include "rewrite/hash/hash.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SCRATCH = 64 * 1024, /* bytes of values that are read before their memory is given back */
+    SHOWN = 100          /* bytes of a row that PostgreSQL shows (MAX_COPY_DATA_DISPLAY) */
+};
+
+struct px_copy {
+    const rw_copy *copy;
+    px_catalog *catalog; /* counted */
+    pgw_env env;
+    pgw_copy *rows;
+    pgw_arena arena;   /* of `copy` */
+    pgw_arena scratch; /* of values */
+    pgw_value *values; /* of the hash_key */
+};
+
+/* --- the hash of a row --- */
+
+/* False: it cannot be told what is stored for the field. */
+static bool read_value(px_copy *it, const rw_column *column, const pgw_copy_field *field, pgw_value *out)
+{
+    pgw_error ignored;
+    pgw_reading reading = {&it->env, &it->scratch, &ignored};
+    if (field->unknown)
+        return false;
+    if (it->copy->data.format != PGW_COPY_BINARY)
+        return pgw_value_from_text(column->type, column->typmod, field->bytes, &reading, out) == PGW_KNOWN;
+    return pgw_value_from_binary(column->type, field->bytes, &reading, out) == PGW_KNOWN &&
+           pgw_value_fit(column->typmod, false, &it->scratch, out, &ignored) == PGW_KNOWN;
+}
+
+/* A pgw_copy_fill. A row whose hash cannot be told gets NULL: the server says what is wrong with its
+ * key, or else that the hash is missing. */
+static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
+{
+    px_copy *it = context;
+    const rw_table *table = it->copy->table;
+    for (size_t i = 0; i < table->hash_key_count; i++) {
+        const rw_column *column = &table->columns[table->hash_key[i]];
+        const pgw_copy_field *field = it->copy->key[i] > 0 ? &fields[it->copy->key[i] - 1] : NULL;
+        bool null = field == NULL || (field->null && !field->unknown);
+        it->values[i] = (pgw_value){.type = column->type, .null = true};
+        if (null ? !rw_table_hashes_null(table, table->hash_key[i])
+                 : !read_value(it, column, field, &it->values[i]))
+            return false;
+    }
+    uint64_t hash = rw_hash_key(table, it->values);
+    if (it->copy->data.format == PGW_COPY_BINARY)
+        pgw_buf_add_i64(out, (int64_t)hash);
+    else
+        rw_hash_print(table, hash, out);
+    if (it->scratch.bytes > SCRATCH)
+        pgw_arena_free(&it->scratch);
+    return true;
+}
+
+/* --- its data --- */
+
+px_copy *px_copy_new(const rw_copy *copy, px_catalog *catalog, pgw_env env)
+{
+    px_copy *it = pgw_calloc(1, sizeof *it);
+    it->copy = rw_copy_keep(copy, &it->arena);
+    it->catalog = px_catalog_take(catalog);
+    it->env = env;
+    it->values = pgw_arena_alloc(&it->arena, copy->table->hash_key_count * sizeof *it->values);
+    it->rows = pgw_copy_new(&it->copy->data, fill, it);
+    return it;
+}
+
+void px_copy_free(px_copy *copy)
+{
+    if (copy == NULL)
+        return;
+    pgw_copy_free(copy->rows);
+    px_catalog_drop(copy->catalog);
+    pgw_arena_free(&copy->scratch);
+    pgw_arena_free(&copy->arena);
+    free(copy);
+}
+
+void px_copy_response(pgw_slice body, pgw_buf *out)
+{
+    enum { HEAD = 3, FORMAT = 2 }; /* the format of all, and how many columns; of each column */
+    size_t begun = pgw_begin(out, 'G');
+    bool whole = body.len >= HEAD + FORMAT;
+    if (whole) {
+        uint16_t count = (uint16_t)((unsigned char)body.ptr[1] << 8 | (unsigned char)body.ptr[2]);
+        pgw_buf_add_byte(out, body.ptr[0]);
+        pgw_buf_add_i16(out, (int16_t)(count - 1));
+        pgw_buf_add(out, body.ptr + HEAD, body.len - HEAD - FORMAT);
+    } else {
+        pgw_buf_add_slice(out, body);
+    }
+    pgw_certainly(pgw_end(out, begun));
+}
+
+void px_copy_data(px_copy *copy, pgw_slice bytes, pgw_buf *out)
+{
+    size_t before = out->len, begun = pgw_begin(out, 'd'), head = out->len;
+    pgw_copy_feed(copy->rows, bytes, out);
+    if (out->len == head)
+        out->len = before;
+    else
+        pgw_certainly(pgw_end(out, begun));
+}
+
+void px_copy_end(px_copy *copy, pgw_buf *out)
+{
+    size_t before = out->len, begun = pgw_begin(out, 'd'), head = out->len;
+    pgw_copy_finish(copy->rows, out);
+    if (out->len == head)
+        out->len = before;
+    else
+        pgw_certainly(pgw_end(out, begun));
+}
+
+/* --- what is said of it --- */
+
+/* Whether it says that the hash is NULL. */
+static bool lacks_hash(const px_copy *it, pgw_slice body)
+{
+    char key[80];
+    const rw_table *table = it->copy->table;
+    const char *hash = table->columns[table->hash_column].name;
+    pgw_slice code = pgw_error_field(body, 'C'), detail = pgw_error_field(body, 'D');
+    if (pgw_slice_eq_str(code, "23502"))
+        return pgw_slice_eq_str(pgw_error_field(body, 'c'), hash);
+    int len = snprintf(key, sizeof key, "(%s) = (null)", hash);
+    return pgw_slice_eq_str(code, "23514") && detail.len > 0 && memmem(detail.ptr, detail.len, key, (size_t)len);
+}
+
+/* The last place of `COPY name, line ` in a context; NULL: there is none. */
+static const char *last_line(const px_copy *it, pgw_slice context, size_t *len)
+{
+    char begin[100];
+    const char *found = NULL;
+    *len = (size_t)snprintf(begin, sizeof begin, "COPY %s, line ", it->copy->table->name);
+    for (const char *at = context.ptr; at != NULL;) {
+        size_t left = context.len - (size_t)(at - context.ptr);
+        at = left > 0 ? memmem(at, left, begin, *len) : NULL;
+        if (at != NULL)
+            found = at++;
+    }
+    return found;
+}
+
+/* The context with the client's own row in it; one that is too old to be known is not shown. */
+static void add_context(const px_copy *it, pgw_slice context, pgw_buf *out)
+{
+    size_t begin, len;
+    const char *line = last_line(it, context, &begin), *end = context.ptr + context.len;
+    char *behind = NULL;
+    unsigned long long number = line != NULL ? strtoull(line + begin, &behind, 10) : 0;
+    bool shows = line != NULL && end - behind >= 4 && memcmp(behind, ": \"", 3) == 0;
+    bool known = shows && pgw_copy_line(it->rows, number, &len);
+    size_t shown = shows ? (size_t)(end - behind) - 4 : 0;
+    if (!shows || (known && (len > SHOWN || len > shown))) {
+        pgw_buf_add_slice(out, context);
+        return;
+    }
+    pgw_buf_add(out, context.ptr, (size_t)(behind - context.ptr));
+    if (!known)
+        return;
+    pgw_buf_add(out, behind, 3 + len);
+    pgw_buf_add_byte(out, '"');
+}
+
+/* How many fields a tuple of binary data, or a line of names, has and should have: without ours. */
+static bool add_counts(pgw_slice message, pgw_buf *out)
+{
+    int has, wants;
+    char text[120];
+    snprintf(text, sizeof text, "%.*s", (int)message.len, message.ptr);
+    bool names = sscanf(text, "wrong number of fields in header line: got %d, expected %d", &has, &wants) == 2;
+    if (!names && sscanf(text, "row field count is %d, expected %d", &has, &wants) != 2)
+        return false;
+    pgw_buf_addf(out, "%s %d, expected %d",
+                 names ? "wrong number of fields in header line: got" : "row field count is", has > wants ? has - 1 : has, wants - 1);
+    return true;
+}
+
+static void add_field(const px_copy *it, pgw_slice field, pgw_buf *out)
+{
+    pgw_slice text = {field.ptr + 1, field.len - 1};
+    pgw_buf_add_byte(out, field.ptr[0]);
+    if (field.ptr[0] == 'W')
+        add_context(it, text, out);
+    else if (field.ptr[0] != 'M' || !add_counts(text, out))
+        pgw_buf_add_slice(out, text);
+    pgw_buf_add_byte(out, '\0');
+}
+
+/* In the place of what the server says of a row without a hash. */
+static void add_unhashed(const px_copy *it, pgw_buf *out)
+{
+    const rw_table *table = it->copy->table;
+    pgw_buf_addf(out,
+                 "SERROR%cVERROR%cC0A000%cMcannot compute the hash of table \"%s\": the value of column \"%s\" "
+                 "cannot be told from the data alone%cHWrite it as PostgreSQL prints it: dates in ISO form, times "
+                 "with their offset from UTC.%c",
+                 '\0', '\0', '\0', table->name, table->columns[table->hash_key[0]].name, '\0', '\0');
+}
+
+void px_copy_error(const px_copy *copy, pgw_slice body, pgw_buf *out)
+{
+    bool unhashed = lacks_hash(copy, body);
+    if (unhashed)
+        add_unhashed(copy, out);
+    for (size_t at = 0; at < body.len && body.ptr[at] != '\0';) {
+        pgw_slice field = {body.ptr + at, strnlen(body.ptr + at, body.len - at)};
+        if (!unhashed || field.ptr[0] == 'W')
+            add_field(copy, field, out);
+        at += field.len + 1;
+    }
+    pgw_buf_add_byte(out, '\0');
+}

@@ -1,0 +1,29 @@
+/*
+ * copy: one COPY … FROM STDIN of a configured table under way: its client's data with each row's
+ * hash put in, and what the server says of it without that.
+ */
+#ifndef PX_COPY_H
+#define PX_COPY_H
+
+#include "proxy/backend/catalog/catalog.h"
+#include "rewrite/statement/copy/copy_from.h"
+
+typedef struct px_copy px_copy;
+
+/* Of what was read with `catalog`; `env` is how its client's values are read. Both are kept, as is
+ * what is needed of `copy`. Freed by px_copy_free(). */
+px_copy *px_copy_new(const rw_copy *copy, px_catalog *catalog, pgw_env env);
+void px_copy_free(px_copy *copy); /* NULL is fine */
+
+/* The CopyInResponse as its client is to see it: without the hash column. */
+void px_copy_response(pgw_slice body, pgw_buf *out);
+/* The messages for the server with the next bytes of data; none, if nothing is complete so far. */
+void px_copy_data(px_copy *copy, pgw_slice bytes, pgw_buf *out);
+/* … that are left when the data has ended. */
+void px_copy_end(px_copy *copy, pgw_buf *out);
+
+/* The body of an error about it as its client is to see it: the row in its context as the client
+ * wrote it; and what the server says of a row without a hash is said of that row's key. */
+void px_copy_error(const px_copy *copy, pgw_slice body, pgw_buf *out);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * copy_from: COPY … FROM STDIN of a configured table: how its rows are written, which of their
+ * fields the hash is made of, and the statement with the hash column behind the client's columns.
+ */
+#ifndef RW_COPY_FROM_H
+#define RW_COPY_FROM_H
+
+#include "protocol/copy/rows.h"
+#include "rewrite/hash/table.h"
+#include "rewrite/statement/edit/star_text.h"
+
+typedef struct rw_copy {
+    const rw_table *table;
+    pgw_copy_options data;
+    const uint16_t *key; /* for each hash_key column: which of the fields that are read it is, from
+                            1; 0: the list of columns leaves it out, and it is NULL */
+} rw_copy;
+
+/* Reads a COPY of `table` (its own: copy->relation names it), whose text is UTF-8 unless it says
+ * otherwise, and `utf8` says whether client_encoding is that. In the arena; the statement may go
+ * before the copy. False: it is refused, the error is filled (0A000, 42703, 55000). */
+PGW_MUST_CHECK bool rw_copy_from_read(const PgQuery__CopyStmt *copy, const rw_table *table,
+                                      const pgw_reading *reading, rw_copy *out);
+/* In `arena`, with all that it points to but the table. */
+const rw_copy *rw_copy_keep(const rw_copy *copy, pgw_arena *arena);
+/* The list of its columns with the hash column at the end, in the place of the client's; and FREEZE
+ * is left away where PostgreSQL has the table in partitions, which it refuses. */
+void rw_copy_from_put(rw_star_texts *texts, const PgQuery__CopyStmt *copy, const rw_table *table);
+
+#endif

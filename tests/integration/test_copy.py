@@ -1,0 +1,288 @@
+"""COPY … FROM STDIN of a configured table: the same data direct and through keyspread, cut anywhere; what is replied and
+stored is the same, and every stored hash is right."""
+import contextlib
+import struct
+import unittest
+
+import harness
+import wire
+from direct_case import SessionCase, shown
+
+ITEMS = harness.Table("items", ["id bigint not null", "v text", "n int"], ["id"], hash_first=False)
+NAMES = harness.Table("names", ["name text not null", "day date not null", "v text"], ["name", "day"], hash_first=False,
+                      hash_key=["name", "day"], hash_column="h")
+ONE = harness.Table("one", ["k text not null"], ["k"], hash_first=False)
+MORE = harness.Table("more", ["id bigint not null generated always as identity", "twice bigint generated always as (n * 2) stored",
+                              "n int", "\"aA\"\"b\" text"], ["id"])
+
+# Of items (id, v, n): options, and data.
+FILES = (
+    ("", b"1\ta\t10\n2\tb\t20\n"),
+    ("", b"1\ta\t10\n2\tb\t20"),  # the last line has no end
+    ("", b""),
+    ("", b"\\.\n"),
+    ("", b"1\ta\t10\n\\.\n"),
+    ("", b"1\ta\t10\n\\.\n2\tb\t20\n"),  # nothing behind the end counts
+    ("", b"1\ta\\tb\\n\\\\\\x41\\101\\q\t10\n"),
+    ("", b"1\t\\N\t\\N\n-5\t\t7\n"),
+    ("", b"1\ta\\\nb\t10\n"),  # a backslash before the end of a line
+    ("", b"1\ta\r\n"),
+    ("", b"1\ta\t10\r\n2\tb\t20\r\n"),
+    ("", b"1\ta\t10\r2\tb\t20\r"),
+    ("", b"1\ta\t10\n2\tb\t20\r\n"),
+    ("", b"1\ta\t10\r\n2\tb\t20\n"),
+    ("", b"1\ta\t10\r2\tb\t20\n"),
+    ("", b"\\061\ta\t10\n 2\tb\t20\n"),
+    ("", b"1\ta\n"),  # too few
+    ("", b"1\ta\t10\t11\n"),  # too many
+    ("", b"1\ta\t10\t-123456789\n"),
+    ("", b"\n"),
+    ("", b"x\ta\t10\n"),
+    ("", b"1\ta\t10\n\tb\t20\n"),
+    ("", b"\\N\ta\t10\n"),
+    ("", b"1\ta\tx\n"),
+    ("", b"1\ta\t10\n1\ta\t10\n"),
+    ("", b"1\ta\t10\n99999999999999999999\ta\t10\n"),
+    ("", b"1\t" + b"long " * 19 + b"\tx\n"),
+    ("", b"1\t" + b"long " * 17 + b"abcd\tx\n"),
+    ("", b"1\t" + b"longer " * 40 + b"\tx\n"),
+    ("", "1\tgrün €\t10\n2\t\U0001f600\tx\n".encode()),
+    ("", b"1\t\xff\t10\n"),
+    (" (delimiter '|', null 'NULL')", b"1|NULL|10\n2|x\\|y|NULL\n"),
+    (" delimiter ';' null ''", b"1;;10\n2;x;\n"),
+    (" with delimiter as ',' null as 'n'", b"1,n,n\n"),
+    (" (header)", b"id\tv\tn\n1\ta\t10\n"),
+    (" (header match)", b"id\tv\tn\n1\ta\t10\n"),
+    (" (header match)", b"id\tw\tn\n1\ta\t10\n"),
+    (" (header off, encoding 'UTF-8')", b"1\ta\t10\n"),
+    (" (format csv)", b"1,a,10\n2,b,20\n"),
+    (" csv", b'1,"a,b",10\n2,"a""b\nc",\n"3",,30'),
+    (" csv", b'1,a,10\r\n2,"x\r\ny",20\r\n'),
+    (" csv", b'1,a,10\r2,"x\ry",20\r'),
+    (" csv header", b'id,v,n\n1,a,10\n'),
+    (" csv header", b'"id\nx",v,n\n1,a,10\n'),
+    (" (format csv, header match)", b'id,v,n\n1,a,10\n'),
+    (" (format csv, header match)", b'id,v\n1,a,10\n'),
+    (" csv", b'1,a\n'),
+    (" csv", b'1,a,10,\n'),
+    (" csv", b'1,"a,10\n'),
+    (" csv", b'1,a,10\n\\.\n2,b,20\n'),
+    (" csv", b'1,\\.,10\n\\.x,b,20\n'),
+    (" csv", b'"1",a"b"c,10\n'),
+    (" csv", b'"",a,10\n'),
+    (" csv", b',a,10\n'),
+    (" csv quote '''' escape '\\'", b"1,'a\\'b\\\\',10\n'2','\\x',20\n"),
+    (" csv delimiter E'\\t' null 'NULL'", b'1\tNULL\tNULL\n2\t"NULL"\t5\n'),
+    (" (format csv, null 'x', force_null (v), force_not_null (n))", b'1,"x",x\n'),
+    (" (format csv, null 'x', force_not_null (id))", b'x,7,7\n'),
+    (" csv force not null v", b'1,,10\n'),
+    (" (format csv, null 'x', force_null (id))", b'"x",a,10\n'),
+    (" where n > 15", b"1\ta\t10\n2\tb\t20\n"),
+    (" (freeze)", b"1\ta\t10\n"),
+    (" csv where id <> 1", b"1,a,10\n2,b,20\n"),
+    (" (format what)", b"1\ta\t10\n"),
+    (" (delimiter 'ab')", b"1\ta\t10\n"),
+    (" (no_such_option)", b"1\ta\t10\n"),
+)
+
+# Of names (name, day, v).
+KEYS = (
+    ("", "a\t2026-01-31\tx\nb\\tc\t31.12.2025\ty\n".encode()),
+    (" csv", 'a,2026-01-31,x\n"ü""\n",2025-12-31,\n'.encode()),
+    ("", b"a\tnot a day\tx\n"),
+    ("", b"\t2026-01-31\tx\n"),
+)
+
+SIGNATURE = b"PGCOPY\n\xff\r\n\0"
+
+
+def binary(*rows, flags=0, extension=b"", trailer=b"\xff\xff"):
+    data = SIGNATURE + struct.pack("!II", flags, len(extension)) + extension
+    for row in rows:
+        data += struct.pack("!h", len(row))
+        for field in row:
+            data += struct.pack("!i", -1) if field is None else struct.pack("!i", len(field)) + field
+    return data + trailer
+
+
+def int8(number):
+    return struct.pack("!q", number)
+
+
+def int4(number):
+    return struct.pack("!i", number)
+
+
+BINARIES = (
+    binary((int8(1), b"a", int4(10)), (int8(-2), None, None)),
+    binary((int8(1), b"a", int4(10)), extension=b"more"),
+    binary((int8(1), b"a", int4(10)), trailer=b""),
+    binary((int8(1), b"a")),
+    binary((int8(1), b"a", int4(10), int8(7))),
+    binary((None, b"a", int4(10))),
+    binary((int4(1), b"a", int4(10))),
+    binary((int8(1), b"a", int4(10)), flags=1 << 16),
+    binary((int8(1), b"a", int4(10)))[:-4],
+    binary(()),
+    b"1\ta\t10\n",
+    SIGNATURE[:5],
+)
+
+
+class CopyCase(SessionCase):
+    tables = (ITEMS, NAMES, ONE, MORE)
+
+    def setUp(self):
+        super().setUp()
+        self.sessions = self.connect_both()
+
+    def copied(self, text, *pieces, end=None):
+        """Its pieces as they are cut, all in one write."""
+        self.both(wire.query(text), *[wire.copy_data(piece) for piece in pieces], end or wire.copy_done())
+        contents = [self.contents(database, True) for database in ("direct", "hashed")]
+        self.assertEqual(*contents, (text, pieces))
+        return contents[0]
+
+    def in_turn(self, text, data):
+        """As a client that waits until it is asked for data."""
+        answers = []
+        for session in self.sessions:
+            session.send(wire.query(text))
+            replies = session.read_until("G", "Z")
+            if replies[-1].kind == "G":
+                replies += session.ask(wire.copy_data(data), wire.copy_done())
+            answers.append([shown(reply) for reply in replies])
+        self.assertEqual(*answers)
+        self.assertEqual(*(self.contents(database, True) for database in ("direct", "hashed")))
+
+
+class Files(CopyCase):
+    def files(self):
+        for options, data in FILES:
+            if self.partitioned and "freeze" in options:
+                continue  # PostgreSQL refuses it, so it is left away
+            yield f"copy items from stdin{options}", data
+        for options, data in KEYS:
+            yield f"copy names (name, day, v) from stdin{options}", data
+
+    def test_as_they_are(self):
+        for text, data in self.files():
+            with self.subTest(text, data=data):
+                self.in_turn(text, data)
+
+    def test_cut_at_each_byte(self):
+        for text, data in self.files():
+            with self.subTest(text, data=data):
+                self.copied(text, *(data[at:at + 1] for at in range(len(data))))
+
+    def test_binary(self):
+        for data in BINARIES:
+            with self.subTest(data=data):
+                self.in_turn("copy items from stdin (format binary)", data)
+                self.copied("copy binary items from stdin", *(data[at:at + 1] for at in range(len(data))))
+
+    def test_lists(self):
+        self.assertEqual(self.copied("copy items (n, id) from stdin", b"10\t1\n")[0], [["1", None, "10"]])
+        self.copied("copy public . \"items\" (\"v\", id) from stdin", b"a\t1\n")
+        self.copied("copy items(id) from stdin csv", b"1\n\\.\n")
+        self.copied("copy one from stdin", b"a\n\n\\N\n")
+        self.copied("copy one from stdin", b"a\n\nb\n")
+        self.copied("copy one from stdin csv", b'a\n""\n\\.\n')
+        self.copied("copy items (id, nothing) from stdin", b"1\t2\n")
+        self.copied("copy items (id, id) from stdin", b"1\t2\n")
+        self.copied("copy nothing from stdin", b"1\t2\n")
+
+    def test_columns_that_the_server_fills(self):
+        self.assertEqual(self.copied("copy more from stdin", b"5\t7\tx\n")[3], [["5", "14", "7", "x"]])
+
+    def test_failed_by_its_client(self):
+        self.copied("copy items from stdin", b"1\ta\t10\n", end=wire.copy_fail("so it is"))
+
+    def test_in_a_transaction(self):
+        for end in ("commit", "rollback"):
+            self.query("begin")
+            self.both(wire.query("copy items from stdin"), wire.copy_data(b"1\ta\t10\n"), wire.copy_done())
+            self.query("update items set id = 2, v = 'b' where id = 1")
+            self.query("select * from items")
+            self.query(end)
+            self.assertEqual(*(self.contents(database, True) for database in ("direct", "hashed")))
+
+    def test_extended(self):
+        for data in (b"1\ta\t10\n2\tb\t20\n", b"x\ta\t10\n", b"1\ta\n"):
+            self.both(wire.parse("", "copy items from stdin"), wire.bind("", ""), wire.describe("P", ""), wire.execute(),
+                      wire.copy_data(data[:3]), wire.copy_data(data[3:]), wire.copy_done(), wire.sync())
+            self.assertEqual(*(self.contents(database, True) for database in ("direct", "hashed")))
+
+    def test_named_and_run_twice(self):
+        self.both(wire.parse("c", "copy items (id, v) from stdin csv"), wire.sync())
+        for number in (b"1", b"2"):
+            self.both(wire.bind("", "c"), wire.execute(), wire.copy_data(number + b",a\n"), wire.copy_done(), wire.sync())
+        self.assertEqual(*(self.contents(database, True) for database in ("direct", "hashed")))
+
+    def test_another_statement_in_the_middle(self):
+        """It comes in the place of data: neither stores anything."""
+        for session in self.sessions:
+            session.send(wire.query("copy items from stdin"), wire.copy_data(b"1\ta\t10\n2\t"))
+            session.read_until("G")
+            session.drop()
+        self.assertEqual(*(self.contents(database, True) for database in ("direct", "hashed")))
+
+    def test_many_rows(self):
+        data = b"".join(b"%d\trow %d\t%d\n" % (number * 7919, number, number) for number in range(20_000))
+        for size in (8192, 60_000, len(data)):
+            rows = self.copied("copy items from stdin", *(data[at:at + size] for at in range(0, len(data), size)))
+            self.assertEqual(len(rows[0]), 20_000)
+
+    def test_large_rows(self):
+        data = b"1\t" + b"x" * (8 << 20) + b"\t10\n2\ty\t20\n"
+        self.copied("copy items from stdin", *(data[at:at + 1_000_000] for at in range(0, len(data), 1_000_000)))
+        self.copied("copy items from stdin", data)
+
+    def test_an_error_far_behind(self):
+        """The server reads on behind what it is sent: the row in its error is the client's."""
+        rows = [b"%d\ta\t1\n" % number for number in range(3000)]
+        for at in (0, 1500, 2999):
+            bad = rows[:at] + [b"%d\ta\tx\n" % at] + rows[at + 1:]
+            self.copied("copy items from stdin", b"".join(bad))
+
+
+@unittest.skipIf(harness.DIRECT, "only with keyspread in between")
+class Refused(CopyCase):
+    def refusal(self, text, *more):
+        session = self.sessions[1]
+        replies = session.ask(wire.query(text), *more)
+        return next(reply.fields() for reply in replies if reply.kind == "E")
+
+    def test_what_cannot_be_copied(self):
+        for text, state in (("copy items from '/tmp/x'", "0A000"), ("copy items from program 'true'", "0A000"),
+                            ("copy more (n) from stdin", "0A000"), ("copy items (id, id_hash) from stdin", "0A000"),
+                            ("copy items from stdin (null '7')", "0A000"), ("copy items from stdin csv quote '1'", "0A000"),
+                            ("copy items from stdin (encoding 'LATIN1')", "0A000"),
+                            ("select 1; copy items from stdin", "0A000")):
+            fields = self.refusal(text)
+            self.assertEqual(fields["C"], state, fields)
+            self.assertIn("H", fields)
+        self.assertEqual(self.admins["hashed"].rows("select * from items"), [])
+
+    def test_a_key_that_cannot_be_told(self):
+        """The server alone knows which day that is."""
+        fields = self.refusal("copy names from stdin", wire.copy_data(b"a\t2026-01-31\tx\nb\ttoday\ty\n"), wire.copy_done())
+        self.assertEqual(fields["C"], "0A000")
+        self.assertEqual(fields["W"], 'COPY names, line 2: "b\ttoday\ty"')
+        self.assertIn("H", fields)
+        self.assertEqual(self.admins["hashed"].rows("select * from names"), [])
+
+
+class Partitioned(Files):
+    partitioned = True
+
+    def test_freeze(self):
+        for options in ("(freeze)", "(freeze true, format text)", "(format text, freeze on)", "freeze", "with freeze delimiter ','"):
+            session = self.sessions[1]
+            session.query("truncate items")
+            replies = session.ask(wire.query(f"copy items from stdin {options}"), wire.copy_data(b"1\n"), wire.copy_done())
+            self.assertEqual(wire.error_of(replies), "22P04", options)
+
+
+if __name__ == "__main__":
+    unittest.main()
