@@ -365,15 +365,29 @@ static px_fate on_message(px_session *session, char type, pgw_slice body)
  * in its middle. */
 static bool needs_body(const px_session *session, char type, const px_reply *head)
 {
-    return strchr("SEZt", type) != NULL || (type == 'D' && head != NULL && head->asks) ||
-           (head == NULL && strchr("NA", type) != NULL) || (type == 'A' && !session->peer.told) ||
-           (head != NULL && head->own_look) ||
-           (type == 'T' && head != NULL && head->kind == PX_REPLY_DESCRIBE && head->plan != NULL) ||
-           (type == 'N' && head != NULL &&
-            (head->swallow || head->plan != NULL || head->lookups != NULL ||
-             px_failure_is_of_ours(head))) ||
-           (type == 'C' && (superseded(head) > 0 || session->names.deallocates != NULL ||
-                            session->names.prepares != NULL));
+    if (head != NULL && head->own_look)
+        return true;
+    switch (type) {
+    case 'S':
+    case 'E':
+    case 'Z':
+    case 't':
+        return true;
+    case 'A':
+        return head == NULL || !session->peer.told;
+    case 'N':
+        return head == NULL || head->swallow || head->plan != NULL || head->lookups != NULL ||
+               px_failure_is_of_ours(head);
+    case 'D':
+        return head != NULL && head->asks;
+    case 'T':
+        return head != NULL && head->kind == PX_REPLY_DESCRIBE && head->plan != NULL;
+    case 'C':
+        return superseded(head) > 0 || session->names.deallocates != NULL ||
+               session->names.prepares != NULL;
+    default:
+        return false;
+    }
 }
 
 /* Passes, or drops, as much of the link's message as is here; true if that was all of it. */
