@@ -433,6 +433,16 @@ static bool take_message(px_session *session, px_link *link)
     return move(session, link);
 }
 
+/* Nothing of its client's waits for an answer, and it is read on: a look would be in vain. */
+static bool has_nothing_to_do(const px_session *session)
+{
+    const px_stream *stream = session->peer.stream;
+    return session->wait == PX_WAIT_NOTHING && px_stream_input(stream).len == 0 &&
+           !px_stream_is_paused(stream) && !px_stream_ended(stream) &&
+           session->names.describing == NULL && session->group.count == 0 &&
+           session->room.taken == 0 && !session->room.waits && px_session_is_read(session);
+}
+
 void px_reply_input(px_session *session)
 {
     if (!session->own.ready || session->state == PX_CLOSING)
@@ -462,8 +472,11 @@ void px_reply_input(px_session *session)
         px_refill_ask(session);
         if (px_link_is_borrowed(link))
             px_own_link_leave(session);
-        px_session_wake(session, PX_WAIT_IDLE);
-    } else {
-        px_session_look(session);
     }
+    if (has_nothing_to_do(session))
+        return;
+    if (session->pending.replies.count == 0)
+        px_session_wake(session, PX_WAIT_IDLE);
+    else
+        px_session_look(session);
 }
