@@ -460,6 +460,11 @@ void px_stream_resume(px_stream *stream)
     watch(stream);
 }
 
+bool px_stream_is_paused(const px_stream *stream)
+{
+    return stream->paused;
+}
+
 /* ---- as a worker's tenant ---- */
 
 static void trim(px_worker *worker)

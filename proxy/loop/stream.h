@@ -53,6 +53,7 @@ void px_stream_expect(px_stream *stream, size_t len);
  * Idempotent. */
 void px_stream_pause(px_stream *stream);
 void px_stream_resume(px_stream *stream);
+bool px_stream_is_paused(const px_stream *stream);
 bool px_stream_ended(const px_stream *stream); /* on_end was, or is being, called */
 
 /* Output: a copy of the bytes; or the first `len` bytes of another stream's input, shared and

@@ -389,15 +389,31 @@ static px_fate on_message(px_session *session, char type, pgw_slice body)
  * in its middle. */
 static bool needs_body(const px_session *session, char type, const px_reply *head)
 {
-    return strchr("SEZt", type) != NULL || (type == 'D' && head != NULL && head->asks) ||
-           (head == NULL && strchr("NA", type) != NULL) || (type == 'A' && !session->peer.told) ||
-           (head != NULL && head->unseen) || (type == 'G' && px_copied_is(head)) ||
-           (type == 'T' && head != NULL && head->kind == PX_REPLY_DESCRIBE && head->plan != NULL) ||
-           (type == 'N' && head != NULL &&
-            (head->swallow || head->plan != NULL || head->lookups != NULL ||
-             px_failure_is_of_ours(head))) ||
-           (type == 'C' && (superseded(head) > 0 || session->names.deallocates != NULL ||
-                            session->names.prepares != NULL));
+    if (head != NULL && head->unseen)
+        return true;
+    switch (type) {
+    case 'S':
+    case 'E':
+    case 'Z':
+    case 't':
+        return true;
+    case 'A':
+        return head == NULL || !session->peer.told;
+    case 'N':
+        return head == NULL || head->swallow || head->plan != NULL || head->lookups != NULL ||
+               px_failure_is_of_ours(head);
+    case 'D':
+        return head != NULL && head->asks;
+    case 'G':
+        return px_copied_is(head);
+    case 'T':
+        return head != NULL && head->kind == PX_REPLY_DESCRIBE && head->plan != NULL;
+    case 'C':
+        return superseded(head) > 0 || session->names.deallocates != NULL ||
+               session->names.prepares != NULL;
+    default:
+        return false;
+    }
 }
 
 /* Passes, or drops, as much of the link's message as is here; true if that was all of it. */
@@ -443,6 +459,16 @@ static bool take_message(px_session *session, px_link *link)
     return move(session, link);
 }
 
+/* Nothing of its client's waits for an answer, and it is read on: a look would be in vain. */
+static bool has_nothing_to_do(const px_session *session)
+{
+    const px_stream *stream = session->peer.stream;
+    return session->wait == PX_WAIT_NOTHING && px_stream_input(stream).len == 0 &&
+           !px_stream_is_paused(stream) && !px_stream_ended(stream) &&
+           session->names.describing == NULL && session->group.count == 0 &&
+           session->room.taken == 0 && !session->room.waits && px_session_is_read(session);
+}
+
 void px_reply_input(px_session *session)
 {
     if (!session->own.ready || session->state == PX_CLOSING)
@@ -472,8 +498,11 @@ void px_reply_input(px_session *session)
         px_refill_ask(session);
         if (px_link_is_borrowed(link))
             px_own_link_leave(session);
-        px_session_wake(session, PX_WAIT_IDLE);
-    } else {
-        px_session_look(session);
     }
+    if (has_nothing_to_do(session))
+        return;
+    if (session->pending.replies.count == 0)
+        px_session_wake(session, PX_WAIT_IDLE);
+    else
+        px_session_look(session);
 }

@@ -434,14 +434,19 @@ void px_request_process(px_session *session)
     if (session->names.describing != NULL && session->wait != PX_WAIT_DESCRIBE &&
         session->wait != PX_WAIT_LINK)
         px_describe_give_up(session);
-    if (px_session_is_read(session) && px_stream_ended(session->peer.stream))
+    bool reads = px_session_is_read(session);
+    if (reads && px_stream_ended(session->peer.stream)) {
         px_goodbye(session);
-    if (!px_session_is_read(session))
+        reads = false;
+    }
+    if (!reads) {
         px_room_settle(session);
-    else if (!px_room_take(session))
+    } else if (!px_room_take(session)) {
         px_session_set_wait(session, PX_WAIT_ROOM);
-    if (!px_session_is_read(session))
-        px_stream_pause(session->peer.stream);
-    else
+        reads = false;
+    }
+    if (reads)
         px_stream_resume(session->peer.stream);
+    else
+        px_stream_pause(session->peer.stream);
 }
