@@ -1,8 +1,15 @@
 """COPY … FROM STDIN of a configured table: the same data direct and through keyspread, cut anywhere; what is replied and
 stored is the same, and every stored hash is right."""
+import asyncio
 import contextlib
+import io
 import struct
+import subprocess
 import unittest
+
+import asyncpg
+import psycopg
+import psycopg2
 
 import harness
 import wire
@@ -282,6 +289,68 @@ class Partitioned(Files):
             session.query("truncate items")
             replies = session.ask(wire.query(f"copy items from stdin {options}"), wire.copy_data(b"1\n"), wire.copy_done())
             self.assertEqual(wire.error_of(replies), "22P04", options)
+
+
+ROWS = [(number, f"name {number}" if number % 3 else None, number * 2) for number in range(500)]
+
+
+@unittest.skipIf(harness.DIRECT, "only with keyspread in between")
+class Clients(CopyCase):
+    """What loads rows does so without knowing of the hash."""
+
+    def url(self):
+        database, port = self.routes()[1]
+        return f"postgresql://{self.user}@127.0.0.1:{port}/{database}"
+
+    def check_rows(self):
+        stored = self.contents("hashed", True)[0]
+        self.assertEqual([(int(a), b, int(c)) for a, b, c in stored], ROWS)
+
+    def run_tool(self, *command, **more):
+        result = subprocess.run(command, capture_output=True, timeout=harness.PATIENCE, **more)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+    def test_psycopg2(self):
+        data = "".join(f"{a}\t{b or chr(92) + 'N'}\t{c}\n" for a, b, c in ROWS)
+        with contextlib.closing(psycopg2.connect(self.url())) as connection, connection, connection.cursor() as cursor:
+            cursor.copy_from(io.StringIO(data), "items")
+            cursor.execute("select count(*) from items")
+            self.assertEqual(cursor.fetchone(), (500,))
+        self.check_rows()
+
+    def test_psycopg(self):
+        for options in ("", "(format binary)"):
+            with psycopg.connect(self.url()) as connection, connection.cursor() as cursor:
+                with cursor.copy(f"copy items (id, v, n) from stdin {options}") as copy:
+                    copy.set_types(["int8", "text", "int4"])
+                    for row in ROWS:
+                        copy.write_row(row)
+            self.check_rows()
+
+    def test_asyncpg(self):
+        async def load():
+            connection = await asyncpg.connect(self.url(), ssl=False)
+            await connection.copy_records_to_table("items", records=ROWS, columns=["id", "v", "n"])
+            await connection.close()
+        asyncio.run(load())
+        self.check_rows()
+
+    def test_psql(self):
+        data = "id,v,n\n" + "".join(f"{a},{b or ''},{c}\n" for a, b, c in ROWS)
+        self.run_tool("psql", "-X", "-d", self.url(), "-v", "ON_ERROR_STOP=1", "-c", "\\copy items from pstdin csv header",
+                      input=data.encode())
+        self.check_rows()
+
+    def test_a_dump_of_a_plain_table(self):
+        database, port = self.routes()[0]
+        plain = f"postgresql://{self.user}@127.0.0.1:{port}/{database}"
+        self.admins["direct"].rows("insert into items select i, case when i % 3 <> 0 then 'name ' || i end, i * 2 "
+                                   "from generate_series(0, 499) i")
+        dump = self.run_tool("pg_dump", "--data-only", "-t", "items", plain)
+        self.run_tool("psql", "-X", "-d", self.url(), "-v", "ON_ERROR_STOP=1", "-f", "-", input=dump)
+        self.contents("direct")
+        self.check_rows()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,177 @@
+/* The data of COPY … FROM STDIN with a field more a row, however it is cut. Rows have three columns, of
+ * which the first and the third are read; the added field shows them. */
+#include "protocol/copy/rows.h"
+#include "tests/protocol/wire_vectors.h"
+
+static const uint16_t wanted[] = {1, 0, 2};
+static const unsigned char force[] = {0, 0}, forced[] = {PGW_COPY_FORCE_NOT_NULL, PGW_COPY_FORCE_NULL};
+
+#define TEXT .format = PGW_COPY_TEXT, .delimiter = ',', .null = PGW_LITERAL("\\N"), .quote = '"', .escape = '"'
+#define CSV_OF(q, e) .format = PGW_COPY_CSV, .delimiter = ',', .null = PGW_LITERAL(""), .quote = q, .escape = e, .csv_dot_ends = true
+#define CSV CSV_OF('"', '"')
+#define COLUMNS_OF(f) .columns = 3, .wanted = wanted, .force = f, .wanted_count = 2, .added = PGW_LITERAL("hash")
+#define COLUMNS COLUMNS_OF(force)
+
+static const struct {
+    pgw_copy_options options;
+    const char *in, *out;
+} FILES[] = {
+    {{TEXT, COLUMNS}, "a,b,c\nd,e,f\n", "a,b,c,<a|c>\nd,e,f,<d|f>\n"},
+    {{TEXT, COLUMNS}, "a,b,c", "a,b,c,<a|c>"},
+    {{TEXT, COLUMNS}, "a,b\na,b,c,d\n\n", "a,b\na,b,c,d,<a|c>\n\n"},
+    {{TEXT, COLUMNS}, "a\\,b,,c\\\nd\n", "a\\,b,,c\\\nd,<a,b|c\nd>\n"},
+    {{TEXT, COLUMNS}, "\\N,b,\\\\N\n", "\\N,b,\\\\N,\\N\n"},
+    {{TEXT, COLUMNS}, "\\x41\\101\\t,b,\\N\n", "\\x41\\101\\t,b,\\N,<AA\t|->\n"},
+    {{TEXT, COLUMNS}, "a,b,c\r\nd,e,f\r\n", "a,b,c,<a|c>\r\nd,e,f,<d|f>\r\n"},
+    {{TEXT, COLUMNS}, "a,b,c\rd,e,f\r", "a,b,c,<a|c>\rd,e,f,<d|f>\r"},
+    {{TEXT, COLUMNS}, "a,b,c\n\\.\nd,e,f\n", "a,b,c,<a|c>\n\\.\nd,e,f\n"},
+    {{TEXT, COLUMNS}, "a,b,c\\.\nd", "a,b,c,<a|c>\\.\nd"},
+    {{TEXT, COLUMNS, .header = PGW_COPY_HEADER}, "x,y,z\na,b,c\n", "x,y,z\na,b,c,<a|c>\n"},
+    {{TEXT, COLUMNS, .header = PGW_COPY_HEADER_MATCH}, "x,y,z\na,b,c\n", "x,y,z,hash\na,b,c,<a|c>\n"},
+    {{TEXT, COLUMNS, .marker = PGW_LITERAL("\\D")}, "\\D,b,c\n", "\\D,b,c,<?|c>\n"},
+    {{CSV, COLUMNS}, "\"a\n\"\"b\",\"\",c\n", "\"a\n\"\"b\",\"\",c,<a\n\"b|c>\n"},
+    {{CSV, COLUMNS}, "\"\",,\n,b,c\n", "\"\",,,<|->\n,b,c,\n"},
+    {{CSV, COLUMNS}, "a,\"b,c\n", "a,\"b,c\n"},
+    {{CSV, COLUMNS}, "a,b,\\.\n\\.,b,c", "a,b,\\.,<a|\\.>\n\\.,b,c,<\\.|c>"},
+    {{CSV, COLUMNS, .header = PGW_COPY_HEADER}, "\"x\ny\",,\na,b,c\n", "\"x\ny\",,\na,b,c,<a|c>\n"},
+    {{CSV_OF('"', '\\'), COLUMNS}, "\"a\\\"\\\\\\x\",,c\n", "\"a\\\"\\\\\\x\",,c,<a\"\\\\x|c>\n"},
+    {{CSV, COLUMNS_OF(forced)}, ",b,\"\"\n", ",b,\"\",<|->\n"},
+};
+
+/* `-` is NULL, `?` is not known; NULL if the first one is NULL. */
+static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
+{
+    (void)context;
+    if (fields[0].null)
+        return false;
+    for (size_t i = 0; i < 2; i++) {
+        pgw_buf_add_byte(out, i == 0 ? '<' : '|');
+        if (fields[i].null || fields[i].unknown)
+            pgw_buf_add_byte(out, fields[i].null ? '-' : '?');
+        else
+            pgw_buf_add_slice(out, fields[i].bytes);
+    }
+    pgw_buf_add_byte(out, '>');
+    return true;
+}
+
+static void test_files(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++) {
+        pgw_slice in = pgw_slice_str(FILES[i].in);
+        for (size_t cut = 0; cut <= in.len; cut++) {
+            pgw_copy *copy = pgw_copy_new(&FILES[i].options, fill, NULL);
+            pgw_buf out = {0};
+            pgw_copy_feed(copy, (pgw_slice){in.ptr, cut}, &out);
+            pgw_copy_feed(copy, (pgw_slice){in.ptr + cut, in.len - cut}, &out);
+            pgw_copy_finish(copy, &out);
+            pgw_buf_add_byte(&out, '\0');
+            assert_string_equal(out.ptr, FILES[i].out);
+            pgw_buf_free(&out);
+            pgw_copy_free(copy);
+        }
+    }
+}
+
+/* One byte after the other. */
+static void feed(pgw_copy *copy, const void *bytes, size_t len, pgw_buf *out)
+{
+    for (size_t i = 0; i < len; i++)
+        pgw_copy_feed(copy, (pgw_slice){(const char *)bytes + i, 1}, out);
+}
+
+#define SIGNATURE "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0\2??"
+
+static void check_binary(pgw_slice tuple, pgw_slice expected)
+{
+    static const pgw_copy_options options = {.format = PGW_COPY_BINARY, COLUMNS};
+    pgw_copy *copy = pgw_copy_new(&options, fill, NULL);
+    pgw_buf out = {0};
+    feed(copy, SIGNATURE, sizeof SIGNATURE - 1, &out);
+    assert_int_equal(out.len, sizeof SIGNATURE - 1);
+    pgw_buf_clear(&out);
+    feed(copy, tuple.ptr, tuple.len, &out);
+    pgw_copy_finish(copy, &out);
+    assert_int_equal(out.len, expected.len);
+    assert_memory_equal(out.ptr, expected.ptr, expected.len);
+    pgw_buf_free(&out);
+    pgw_copy_free(copy);
+}
+
+static void test_binary(void **state)
+{
+    (void)state;
+#define A "\0\0\0\1a"
+#define NONE "\377\377\377\377"
+    check_binary(PGW_LITERAL("\0\3" A NONE A "\377\377"), PGW_LITERAL("\0\4" A NONE A "\0\0\0\5<a|a>\377\377"));
+    check_binary(PGW_LITERAL("\0\3" NONE A A), PGW_LITERAL("\0\4" NONE A A NONE));
+    check_binary(PGW_LITERAL("\0\2" A A "\377\377"), PGW_LITERAL("\0\2" A A "\377\377"));
+    check_binary(PGW_LITERAL("\0\4" A A A A "\377\377"), PGW_LITERAL("\0\5" A A A A "\377\377"));
+    check_binary(PGW_LITERAL("\0\0\0\3" A A), PGW_LITERAL("\0\0\0\4" A A));
+    check_binary(PGW_LITERAL("\0"), PGW_LITERAL("\0"));
+}
+
+/* What is longer than can be kept is not known, and passes all the same. */
+static void test_long_key(void **state)
+{
+    (void)state;
+    static const pgw_copy_options options = {TEXT, COLUMNS};
+    pgw_copy *copy = pgw_copy_new(&options, fill, NULL);
+    pgw_buf out = {0};
+    char *long_one = pgw_alloc(PGW_COPY_KEY_MOST + 1);
+    memset(long_one, 'x', PGW_COPY_KEY_MOST + 1);
+    pgw_copy_feed(copy, (pgw_slice){long_one, PGW_COPY_KEY_MOST + 1}, &out);
+    pgw_copy_feed(copy, PGW_LITERAL(",b,c\na,b,c\n"), &out);
+    pgw_buf_add_byte(&out, '\0');
+    assert_string_equal(out.ptr + PGW_COPY_KEY_MOST + 1, ",b,c,<?|?>\na,b,c,<a|c>\n");
+    assert_int_equal(pgw_copy_rows(copy), 2);
+    pgw_buf_free(&out);
+    free(long_one);
+    pgw_copy_free(copy);
+}
+
+/* As PostgreSQL numbers lines: those in quotes count as well. */
+static void test_lines(void **state)
+{
+    (void)state;
+    static const pgw_copy_options options = {CSV, COLUMNS};
+    pgw_copy *copy = pgw_copy_new(&options, fill, NULL);
+    pgw_buf out = {0};
+    size_t len;
+    pgw_copy_feed(copy, PGW_LITERAL("a,b,c\n\"d\n\",e,f\ng,h,i,j\nk"), &out);
+    assert_true(pgw_copy_line(copy, 1, &len));
+    assert_int_equal(len, 5);
+    assert_true(pgw_copy_line(copy, 3, &len));
+    assert_int_equal(len, 8);
+    assert_true(pgw_copy_line(copy, 4, &len));
+    assert_int_equal(len, 7);
+    assert_true(pgw_copy_line(copy, 5, &len)); /* It has not ended. */
+    assert_int_equal(len, PGW_COPY_LINE_MOST);
+    for (size_t i = 0; i < 65536; i++)
+        pgw_copy_feed(copy, PGW_LITERAL("\n"), &out);
+    assert_false(pgw_copy_line(copy, 4, &len));
+    pgw_buf_free(&out);
+    pgw_copy_free(copy);
+}
+
+static void test_confusing(void **state)
+{
+    (void)state;
+    assert_false(pgw_copy_confuses(&(pgw_copy_options){TEXT, COLUMNS}));
+    assert_false(pgw_copy_confuses(&(pgw_copy_options){CSV, COLUMNS}));
+    assert_true(pgw_copy_confuses(&(pgw_copy_options){CSV_OF('7', '"'), COLUMNS}));
+    assert_true(pgw_copy_confuses(&(pgw_copy_options){CSV_OF('"', '-'), COLUMNS}));
+    assert_true(pgw_copy_confuses(&(pgw_copy_options){TEXT, COLUMNS, .marker = PGW_LITERAL("-1")}));
+    assert_true(pgw_copy_confuses(&(pgw_copy_options){.format = PGW_COPY_TEXT, .delimiter = ',', .null = PGW_LITERAL("0")}));
+    assert_true(pgw_copy_confuses(&(pgw_copy_options){.format = PGW_COPY_CSV, .delimiter = '5', .quote = '"', .escape = '"'}));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_files),    cmocka_unit_test(test_binary), cmocka_unit_test(test_long_key),
+        cmocka_unit_test(test_lines),    cmocka_unit_test(test_confusing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
