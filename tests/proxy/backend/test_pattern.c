@@ -273,14 +273,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(a_table_of_a_pattern),
-        TEST(keys_are_as_each_table_has_them),
-        TEST(keys_of_the_pattern),
-        TEST(the_hash_stands_anywhere_in_the_key),
-        TEST(others_are_left_alone),
-        TEST(long_keys),
-        TEST(several_patterns),
-        TEST(without_patterns_or_rows),
+        TEST(a_table_of_a_pattern),  TEST(keys_are_as_each_table_has_them),
+        TEST(keys_of_the_pattern),   TEST(the_hash_stands_anywhere_in_the_key),
+        TEST(others_are_left_alone), TEST(long_keys),
+        TEST(several_patterns),      TEST(without_patterns_or_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
