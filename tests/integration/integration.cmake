@@ -18,7 +18,7 @@ foreach(script ${scripts})
 endforeach()
 
 # These do as well where the hash stands first in the key.
-foreach(name catalog_hidden catalog_parts errors like lookups references returning)
+foreach(name catalog_hidden errors like lookups references returning)
   integration(hash_first_${name} ${CMAKE_CURRENT_LIST_DIR}/test_${name}.py)
   set_property(TEST integration.hash_first_${name} APPEND PROPERTY ENVIRONMENT KEYSPREAD_TEST_KEY_ORDER=hash_first)
 endforeach()
