@@ -405,7 +405,7 @@ static void build_key(cfg_document *document, const char *prefix, const cfg_raw_
 }
 
 static void build_table(cfg_document *document, size_t index, const cfg_raw_table *raw,
-                        cfg_table *table)
+                        cfg_dialect dialect, cfg_table *table)
 {
     char *prefix = cfg_printf("tables[%zu].", index);
     char *where = cfg_printf("tables[%zu]", index);
@@ -423,6 +423,8 @@ static void build_table(cfg_document *document, size_t index, const cfg_raw_tabl
     table->partition_key_count = raw->partition_key_count;
     table->partition_key = copy_list(raw->partition_key, raw->partition_key_count);
     table->hash_type = WORD(raw->hash_type, CFG_HASH_INT8);
+    table->key_order =
+        WORD(raw->key_order, dialect == CFG_DIALECT_YDB ? CFG_HASH_FIRST : CFG_HASH_LAST);
     table->uncomputable = WORD(raw->uncomputable, CFG_UNCOMPUTABLE_ERROR);
     table->null_key = WORD(raw->null_key, CFG_NULL_KEY_ERROR);
     table->hide = WORD(raw->hide, CFG_HIDE_YES);
@@ -450,7 +452,7 @@ static void build_tables(cfg_document *document, const cfg_raw *raw, cfg_config 
     cfg_table *all = cfg_alloc(raw->tables_count * sizeof *all);
     config->tables = cfg_alloc(raw->tables_count * sizeof *config->tables);
     for (size_t i = 0; i < raw->tables_count; i++) {
-        build_table(document, i, &raw->tables[i], &all[i]);
+        build_table(document, i, &raw->tables[i], config->backend.dialect, &all[i]);
         all[i].place = i;
         if (!all[i].pattern && !is_columnar(&raw->tables[i]))
             config->tables[config->table_count++] = all[i];

@@ -344,6 +344,27 @@ static void check_repeat(const table_check *check, const cfg_config *config)
               check->table->label);
 }
 
+/* YDB cuts a table by the first column of its key; PostgreSQL by the hash, wherever that stands. */
+static void check_key_order(const table_check *check, const cfg_config *config)
+{
+    bool ydb = config->backend.dialect == CFG_DIALECT_YDB;
+    cfg_key_order order = check->table->key_order;
+    if (ydb && order == CFG_HASH_LAST)
+        WRONG(check, "key_order",
+              "key_order: hash_last of %s is for dialect postgres: YDB cuts a table by the first "
+              "column of its key, and growing keys would all be in one partition; remove the key",
+              check->table->label);
+    if (ydb || order == CFG_HASH_LAST)
+        return;
+    char *where = cfg_printf("%skey_order", check->prefix);
+    cfg_warning(check->document, where,
+                "key_order: hash_first of %s: reads in the order of the key or by a range of it "
+                "(ORDER BY, max(), BETWEEN) read the whole table; remove the key, for hash_last "
+                "has them read by the index, and see docs/migrate.md for a table that stands",
+                check->table->label);
+    free(where);
+}
+
 static void check_row(const table_check *check)
 {
     if (check->raw->partition_key_count > 0)
@@ -366,6 +387,7 @@ static void check_table(cfg_document *document, const cfg_raw *raw, const cfg_co
               "`hide: strict`: keep one of both",
               check.table->label);
     check_repeat(&check, config);
+    check_key_order(&check, config);
     check_key(&check);
     check_pattern(&check, config);
     check_hash(&check);
@@ -387,6 +409,7 @@ static const char *beside_column(const cfg_raw_table *raw)
            : raw->hash_column != NULL   ? "hash_column"
            : raw->hash_function != NULL ? "hash_function"
            : raw->hash_type != NULL     ? "hash_type"
+           : raw->key_order != NULL     ? "key_order"
            : raw->partitions != NULL    ? "partitions"
                                         : NULL;
 }

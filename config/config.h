@@ -24,6 +24,8 @@ typedef enum cfg_hash_function {
     CFG_PG_HASH
 } cfg_hash_function;
 typedef enum cfg_hash_type { CFG_HASH_INT8, CFG_HASH_UINT64 } cfg_hash_type;
+/* Where the hash column stands in the primary key of a table that is made. */
+typedef enum cfg_key_order { CFG_HASH_LAST, CFG_HASH_FIRST } cfg_key_order;
 typedef enum cfg_uncomputable { CFG_UNCOMPUTABLE_ERROR, CFG_UNCOMPUTABLE_FORWARD } cfg_uncomputable;
 typedef enum cfg_hide { CFG_HIDE_NO, CFG_HIDE_YES, CFG_HIDE_STRICT } cfg_hide;
 typedef enum cfg_null_key { CFG_NULL_KEY_ERROR, CFG_NULL_KEY_ALLOW } cfg_null_key;
@@ -115,6 +117,7 @@ typedef struct cfg_table {
                           each table's own */
     cfg_hash_function hash_function;
     cfg_hash_type hash_type;
+    cfg_key_order key_order; /* defaulted: the hash is last, before YDB first */
     cfg_column *columns;
     size_t column_count; /* 0: ask the backend */
     cfg_partitions partitions;

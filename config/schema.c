@@ -45,6 +45,8 @@ static const cyaml_strval_t hash_functions[] = {{"xxh3", CFG_XXH3},
                                                 {"cityhash64", CFG_CITYHASH64},
                                                 {"pg_hash", CFG_PG_HASH}};
 static const cyaml_strval_t hash_types[] = {{"int8", CFG_HASH_INT8}, {"uint64", CFG_HASH_UINT64}};
+static const cyaml_strval_t key_orders[] = {{"hash_last", CFG_HASH_LAST},
+                                            {"hash_first", CFG_HASH_FIRST}};
 static const cyaml_strval_t stores[] = {{"row", CFG_STORE_ROW}, {"column", CFG_STORE_COLUMN}};
 static const cyaml_strval_t uncomputables[] = {{"error", CFG_UNCOMPUTABLE_ERROR},
                                                {"forward", CFG_UNCOMPUTABLE_FORWARD}};
@@ -119,6 +121,7 @@ static const cyaml_schema_field_t table_fields[] = {
     STRING("hash_column", cfg_raw_table, hash_column),
     ENUM("hash_function", cfg_raw_table, hash_function, hash_functions),
     ENUM("hash_type", cfg_raw_table, hash_type, hash_types),
+    ENUM("key_order", cfg_raw_table, key_order, key_orders),
     SEQUENCE("columns", cfg_raw_table, columns, &column, 0),
     CYAML_FIELD_MAPPING_PTR("partitions", OPTIONAL, cfg_raw_table, partitions, partitions_fields),
     ENUM("store", cfg_raw_table, store, stores),

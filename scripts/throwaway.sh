@@ -141,7 +141,7 @@ start_ydb() {
   ydb_port=$(free_port 2137)
   ydb_monitoring=$(free_port 8765)
   sql "$database" -c 'create unlogged table events (userhash bigint not null, userid bigint not null,
-    ts timestamptz not null, event text, primary key (userhash, userid, ts));
+    ts timestamptz not null, event text, primary key (userid, ts, userhash));
     create unlogged table plain (userid bigint not null, ts timestamptz not null, event text,
     primary key (userid, ts))'
   start_child ydb ready build-release/ydb_endpoint --listen "127.0.0.1:$ydb_port" \

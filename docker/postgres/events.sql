@@ -6,7 +6,7 @@ CREATE TABLE "public"."events" (
     "ts" timestamp with time zone NOT NULL,
     "event" text,
     "userhash" bigint NOT NULL,
-    PRIMARY KEY ("userhash", "userid", "ts")
+    PRIMARY KEY ("userid", "ts", "userhash")
 ) PARTITION BY RANGE ("userhash");
 CREATE TABLE "public"."events_p0" PARTITION OF "public"."events" FOR VALUES FROM (MINVALUE) TO (-8070450532247928832);
 CREATE TABLE "public"."events_p1" PARTITION OF "public"."events" FOR VALUES FROM (-8070450532247928832) TO (-6917529027641081856);

@@ -3,7 +3,8 @@
 #include "protocol/bytes.h"
 
 /* $1, $2: the table; $3: its hash column; $4: whether it is to be partitioned by that; $5: the
- * columns that the hash is made of. Names of indexes are left out: the old table may have them. */
+ * columns that the hash is made of; $6: whether the hash comes first in a key. Names of indexes are
+ * left out: the old table may have them. */
 static const char begins[] =
     "with t as (select c.*, format('%I.%I', $1, c.relname) as name from pg_class c where "
     "c.relname = $2 and c.relnamespace = (select oid from pg_namespace where nspname = $1)),"
@@ -14,6 +15,9 @@ static const char begins[] =
 static const char ends[] =
     ") select case when line like '--%' then translate(line, E'\\n\\r', '  ')"
     " else line end from line order by part, place, line";
+
+/* The list of columns in a definition, as a match from its beginning; it holds no expression. */
+#define LIST "[(](?:\"[^\"]*\"|[^\")])*"
 
 /* In the order in which they are printed; each gives place and line. Rows that are equal in the
  * columns that the hash is made of have one hash, and meet: so what is unique there is unique in a
@@ -57,7 +61,8 @@ static const char *const parts[] = {
 
     "select o.oid::int, case when contype in ('c', 'f') then format('ALTER TABLE %s ADD CONSTRAINT"
     " %I %s;', name, conname, e) when contype = 'u' and meets then format('ALTER TABLE %s ADD %s;"
-    " -- called %s', name, case when $4 then regexp_replace(e, '[(]', format('(%I, ', $3)) else e"
+    " -- called %s', name, case when not $4 then e when $6 then regexp_replace(e, '[(]',"
+    " format('(%I, ', $3)) else regexp_replace(e, '^([^(]*" LIST ")', format('\\1, %I', $3))"
     " end, called) when contype = 'x' and not $4 then format('ALTER TABLE %s ADD %s; -- called"
     " %s', name, e, called) else format('-- not carried: constraint %I %s: ', conname, e) || 'a"
     " partitioned table can hold it only if it has the columns of the hash' end from t join"
@@ -74,8 +79,10 @@ static const char *const parts[] = {
     " end) from t join pg_constraint o on o.confrelid = t.oid where o.conparentid = 0",
 
     "select i.indexrelid::int, case when not indisunique or not $4 then format('%s; -- called %s',"
-    " short, called) when meets then format('%s; -- called %s', regexp_replace(short, 'USING"
-    " (\\w+) [(]', format('USING \\1 (%I, ', $3)), called) else format('-- not carried: %s: ',"
+    " short, called) when meets then format('%s; -- called %s', case when $6 or indexprs is not"
+    " null then regexp_replace(short, 'USING (\\w+) [(]', format('USING \\1 (%I, ', $3)) else"
+    " regexp_replace(short, '(USING \\w+ " LIST
+    ")', format('\\1, %I', $3)) end, called) else format('-- not carried: %s: ',"
     " short) || 'a partitioned table can hold it only if it has the columns of the hash' end from"
     " t join pg_index i on i.indrelid = t.oid join pg_class x on x.oid = i.indexrelid,"
     " translate(quote_ident(x.relname), E'\\n\\r', '  ') called,"
@@ -171,15 +178,16 @@ static void add_hash_key(const rw_table *table, pgw_buf *array)
 
 bool px_carry_print(const rw_table *table, bool partitioned, PGconn *link, FILE *out, FILE *errors)
 {
-    static const Oid types[] = {19, 19, 19, 16, 1009}; /* name, name, name, bool, text[] */
+    static const Oid types[] = {19, 19,   19,
+                                16, 1009, 16}; /* name, name, name, bool, text[], bool */
     pgw_buf key = {0}, query = {0};
     add_hash_key(table, &key);
     add_query(&query);
-    const char *const values[] = {table->schema, table->name,
-                                  table->columns[table->hash_column].name, partitioned ? "t" : "f",
-                                  key.ptr};
+    const char *const values[] = {
+        table->schema,           table->name, table->columns[table->hash_column].name,
+        partitioned ? "t" : "f", key.ptr,     table->hash_first ? "t" : "f"};
     PQclear(PQexec(link, "set search_path = pg_catalog")); /* so that all names have their schema */
-    PGresult *result = PQexecParams(link, query.ptr, 5, types, values, NULL, NULL, 0);
+    PGresult *result = PQexecParams(link, query.ptr, 6, types, values, NULL, NULL, 0);
     pgw_buf_free(&key);
     pgw_buf_free(&query);
     bool good = PQresultStatus(result) == PGRES_TUPLES_OK;

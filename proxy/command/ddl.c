@@ -98,6 +98,19 @@ static void print_added(const ddl_writer *ddl, void (*add)(const rw_table *table
     pgw_buf_free(&text);
 }
 
+static void add_key(const rw_table *table, pgw_buf *out)
+{
+    pgw_buf columns = {0};
+    for (size_t i = 0; i < table->primary_key_count; i++) {
+        pgw_buf_add_str(&columns, i > 0 ? ", " : "");
+        rw_add_quoted(&columns, table->columns[table->primary_key[i]].name);
+    }
+    pgw_buf_add_str(out, ",\n    PRIMARY KEY (");
+    rw_hash_column_key(table, pgw_slice_buf(&columns), out);
+    pgw_buf_add_byte(out, ')');
+    pgw_buf_free(&columns);
+}
+
 static void add_check(const rw_table *table, pgw_buf *out)
 {
     pgw_buf check = {0};
@@ -118,10 +131,7 @@ static void print_columns(ddl_writer *ddl)
             print_column(ddl, i);
     fputs("    ", ddl->out);
     print_added(ddl, rw_hash_column_define);
-    fprintf(ddl->out, ",\n    PRIMARY KEY (%s", quoted(ddl, hash_column(ddl)->name));
-    for (size_t i = 0; i < table->primary_key_count; i++)
-        fprintf(ddl->out, ", %s", quoted(ddl, table->columns[table->primary_key[i]].name));
-    fputc(')', ddl->out);
+    print_added(ddl, add_key);
     print_added(ddl, add_check);
 }
 

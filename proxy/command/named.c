@@ -62,13 +62,25 @@ static bool holds(const cfg_table *table, const char *column)
     return false;
 }
 
-/* Without the hash column, which the key begins with where it has it. */
-static bool take_key(finder *it, cfg_table *table, char **key, size_t count, bool first)
+/* Takes the hash column out of the key, wherever it stands there; whether it did. */
+static bool take_hash(char **key, size_t *count, const char *hash)
+{
+    size_t at = 0;
+    while (at < *count && strcmp(key[at], hash) != 0)
+        at++;
+    if (at == *count)
+        return false;
+    memmove(key + at, key + at + 1, (--*count - at) * sizeof *key);
+    return true;
+}
+
+/* The pattern's own key, or that of the table, `key`, without the hash column. */
+static bool take_key(finder *it, cfg_table *table, char **key, size_t count)
 {
     if (table->primary_key_count > 0)
         return true;
-    table->primary_key = key + first;
-    table->primary_key_count = count - first;
+    table->primary_key = key;
+    table->primary_key_count = count;
     if (table->primary_key_count == 0) {
         fprintf(it->errors, "keyspread: table %s has no primary key, which its hash is made of\n",
                 table->label);
@@ -101,11 +113,11 @@ static bool take_table(finder *it, const PGresult *rows, int from, int to)
     table.name = kept(named, PQgetvalue(rows, from, TABLE));
     table.label = pgw_arena_printf(&named->arena, "%s.%s", schema_of(&table), table.name);
     table.pattern = false;
-    bool first = count > 0 && strcmp(key[0], table.hash_column) == 0;
-    if (!take_key(it, &table, key, count, first))
+    bool keyless = count == 0, hashed = take_hash(key, &count, table.hash_column);
+    if (!take_key(it, &table, key, count))
         return false;
     named->spread[at] = PQgetvalue(rows, from, HASHED)[0] == 't' &&
-                        (first || (count == 0 && it->pattern->primary_key_count > 0));
+                        (hashed || (keyless && it->pattern->primary_key_count > 0));
     named->config.tables[at] = table;
     named->config.table_count++;
     return true;

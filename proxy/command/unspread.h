@@ -1,6 +1,7 @@
 /*
- * unspread: tables of the configuration that the backend has without their hash column, of which
- * `check` warns: no INSERT into them is spread, or even done.
+ * unspread: what `check` warns of in the backend's tables: that they have no hash column, so that
+ * no INSERT into them is spread, or even done; or that their keys begin with it, so that nothing is
+ * read in the order of the key.
  */
 #ifndef PX_COMMAND_UNSPREAD_H
 #define PX_COMMAND_UNSPREAD_H
@@ -9,8 +10,8 @@
 
 #include "config/config.h"
 
-/* Warnings as `file:line: warning: …`: of entries, and of tables that have the name of a pattern.
- * Nothing if the backend cannot be asked, or is YDB's. */
+/* Warnings as `file:line: warning: …`: of entries, of tables that have the name of a pattern, and
+ * of those that are of one. Nothing if the backend cannot be asked, or is YDB's. */
 void px_unspread_check(const cfg_config *config, FILE *errors);
 
 #endif

@@ -153,10 +153,10 @@ static bool verify_named(const px_command *command, const px_named *named)
     for (size_t i = 0; link != NULL && i < named->config.table_count; i++) {
         const cfg_table *written = &named->config.tables[i];
         if (named->pattern && !named->spread[i]) {
-            fprintf(command->errors,
-                    "keyspread: warning: %s is not spread: it has no column %s in front of its "
-                    "primary key\n",
-                    cfg_table_label(written), written->hash_column);
+            fprintf(
+                command->errors,
+                "keyspread: warning: %s is not spread: it has no column %s in its primary key\n",
+                cfg_table_label(written), written->hash_column);
             continue;
         }
         if (named->pattern)

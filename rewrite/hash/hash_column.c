@@ -32,6 +32,19 @@ bool rw_hash_column_check(const rw_table *table, pgw_buf *out)
     return expression != NULL;
 }
 
+void rw_hash_column_key(const rw_table *table, pgw_slice columns, pgw_buf *out)
+{
+    if (!table->hash_first) {
+        pgw_buf_add_slice(out, columns);
+        pgw_buf_add_str(out, ", ");
+    }
+    add_name(table, out);
+    if (table->hash_first) {
+        pgw_buf_add_str(out, ", ");
+        pgw_buf_add_slice(out, columns);
+    }
+}
+
 bool rw_table_is_partitioned(const rw_table *table)
 {
     return table->partitions.kind != RW_PARTITION_BUCKETS && table->partitions.count > 1;

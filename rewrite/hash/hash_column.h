@@ -12,6 +12,8 @@ void rw_hash_column_define(const rw_table *table, pgw_buf *out);
 /* `CHECK ("h" = …)`. False: no expression of the backend's computes the hash, and nothing is
  * added. */
 bool rw_hash_column_check(const rw_table *table, pgw_buf *out);
+/* A key that is made for the table: `"h", a, b` of the columns `a, b`, or `a, b, "h"`. */
+void rw_hash_column_key(const rw_table *table, pgw_slice columns, pgw_buf *out);
 /* Whether the table is to be cut into partitions. */
 bool rw_table_is_partitioned(const rw_table *table);
 /* ` PARTITION BY RANGE ("h")`. */

@@ -111,6 +111,8 @@ typedef struct rw_table {
     size_t index_count;
     rw_hash_function hash_function;
     rw_hash_type hash_type;
+    bool hash_first; /* a key that is made for it begins with the hash column, else it ends with
+                        it; where the hash stands in the key that it has, key_place tells */
     rw_partitions partitions;
     bool forward_uncomputable; /* uncomputable: forward */
     bool allow_null_key;       /* null_key: allow */

@@ -627,6 +627,8 @@ static const word words[] = {
     {HASHED, "hash_function: pg_hash", CFG_PG_HASH, OF_TABLE(hash_function)},
     {TABLE, "hash_type: int8", CFG_HASH_INT8, OF_TABLE(hash_type)},
     {TABLE, "hash_type: uint64", CFG_HASH_UINT64, OF_TABLE(hash_type)},
+    {TABLE, "key_order: hash_last", CFG_HASH_LAST, OF_TABLE(key_order)},
+    {TABLE, "key_order: hash_first", CFG_HASH_FIRST, OF_TABLE(key_order)},
     {TABLE, "uncomputable: error", CFG_UNCOMPUTABLE_ERROR, OF_TABLE(uncomputable)},
     {TABLE, "uncomputable: forward", CFG_UNCOMPUTABLE_FORWARD, OF_TABLE(uncomputable)},
     {TABLE, "null_key: error", CFG_NULL_KEY_ERROR, OF_TABLE(null_key)},

@@ -157,6 +157,7 @@ static void test_sample_is_defaults(void **state)
     assert_int_equal(a->hash_key_count, b->hash_key_count);
     assert_string_equal(a->hash_column, b->hash_column);
     assert_int_equal(a->hash_type, b->hash_type);
+    assert_int_equal(a->key_order, b->key_order);
     assert_int_equal(a->uncomputable, b->uncomputable);
     assert_int_equal(a->null_key, b->null_key);
     assert_int_equal(a->atomicity, b->atomicity);
@@ -211,6 +212,7 @@ static void test_defaults(void **state)
     assert_string_equal(table->hash_column, "userid_hash");
     assert_int_equal(table->hash_function, CFG_XXH3);
     assert_int_equal(table->hash_type, CFG_HASH_INT8);
+    assert_int_equal(table->key_order, CFG_HASH_LAST);
     assert_int_equal(table->column_count, 0);
     assert_int_equal(table->partitions.uniform, 1);
     assert_int_equal(table->batch.rows, 500);
@@ -235,6 +237,7 @@ static void check_full_table(const cfg_table *table)
     assert_string_equal(table->hash_column, "h");
     assert_int_equal(table->hash_function, CFG_CITYHASH64);
     assert_int_equal(table->hash_type, CFG_HASH_UINT64);
+    assert_int_equal(table->key_order, CFG_HASH_FIRST);
     assert_int_equal(table->column_count, 3);
     assert_string_equal(table->columns[2].name, "k");
     assert_string_equal(table->columns[2].type, "numeric(6,2)");

@@ -17,6 +17,12 @@ foreach(script ${scripts})
   integration(${name} ${script})
 endforeach()
 
+# These do as well where the hash stands first in the key.
+foreach(name catalog_hidden errors like lookups references returning)
+  integration(hash_first_${name} ${CMAKE_CURRENT_LIST_DIR}/test_${name}.py)
+  set_property(TEST integration.hash_first_${name} APPEND PROPERTY ENVIRONMENT KEYSPREAD_TEST_KEY_ORDER=hash_first)
+endforeach()
+
 # Sequences by chance direct and through keyspread; what differs is made smaller and printed.
 # differential(NAME SHORT LONG [OPTION...]): how many at most, in a short run of 30 s and in a long one of 5 minutes.
 function(differential name short long)

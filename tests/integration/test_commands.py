@@ -193,7 +193,7 @@ class Plain(CommandCase):
                f"create table events (userid bigint, ts timestamptz, event text, primary key (userid, ts)); insert into events values (5, '{TS}')")
         told = [self.blocks(block)[0] for block in self.run_command("explain", self.file(config), stdin=sql).stdout.split("---\n")]
         five = str(harness.xxh3_signed(5))
-        self.assertIn('PRIMARY KEY ("keyspread_hash", "id")'.lower(), told[0]["rewritten"].lower())
+        self.assertIn('PRIMARY KEY ("id", "keyspread_hash")'.lower(), told[0]["rewritten"].lower())
         self.assertEqual((told[1]["table"], told[1]["hash"], told[1]["batchable"]), ("public.log_1", five, "yes"))
         self.assertEqual((told[2]["table"], told[2]["hash"]), ("public.log_1", "per answer"))
         self.assertIn(f'"keyspread_hash" = {five} AND', told[3]["rewritten"])
@@ -301,9 +301,9 @@ class WithPostgres(CommandCase):
     def make_tables_of_patterns(self):
         with self.postgres.admin("app") as admin:
             admin.rows(f"""create schema shop; create table log_a (id int, n text default 'x', keyspread_hash bigint not null,
-                primary key (keyspread_hash, id)); create table log_b (a text, b int, keyspread_hash bigint not null,
+                primary key (id, keyspread_hash)); create table log_b (a text, b int, keyspread_hash bigint not null,
                 primary key (keyspread_hash, b, a)); create table log_old (id int primary key, n text default 'x');
-                create table log_none (id int); create table shop.log_a (h bigint not null, id int, primary key (h, id));
+                create table log_none (id int); create table shop.log_a (h bigint not null, id int, primary key (id, h));
                 insert into log_a values (5, 'a', {harness.xxh3_signed(5)}); insert into log_b values ('a', 6, {harness.xxh3_signed(6)});
                 insert into shop.log_a values ({harness.xxh3_signed(7)}, 7); insert into log_old values (1)""")
 
@@ -316,8 +316,10 @@ class WithPostgres(CommandCase):
             with self.subTest(made), self.postgres.admin("app") as admin:
                 admin.rows(f"drop table if exists events; {made}; {'' if told else events.format('shop.', '', '')}; select 1")
                 errors = self.run_command("check", path).stderr
-                self.assertEqual([re.search("warning: table ([a-z._]+) is not spread", line)[1] for line in errors.splitlines()],
+                first = re.findall("warning: the primary key of table ([a-z._]+) begins with the hash column", errors)
+                self.assertEqual(re.findall("warning: table ([a-z._]+) is not spread", errors),
                                  ["public.events"] * told + ["public.log_old", "public.log_none"])
+                self.assertEqual(first, ["public.log_b"] + ["public.events"] * (made != "" and not told))
                 self.assertRegex(errors, r"patterns\.yaml:[0-9]+: warning: table public\.log_old is not")
                 admin.rows("drop table if exists shop.events")
         self.assertEqual(self.run_command("check", self.file(self.config(1))).stderr, "")
@@ -358,7 +360,7 @@ class WithPostgres(CommandCase):
         with self.postgres.admin("app") as admin:
             admin.rows("drop table log_old; " + text)
             self.assertEqual(admin.rows("select pg_get_constraintdef(oid) from pg_constraint where conrelid = 'log_old'::regclass"),
-                             [["PRIMARY KEY (keyspread_hash, id)"]])
+                             [["PRIMARY KEY (id, keyspread_hash)"]])
             self.assertEqual(admin.rows("select pg_get_expr(adbin, 0) from pg_attrdef where adrelid = 'log_old'::regclass"), [["'x'::text"]])
         text = self.run_command("ddl", "--postgres", path, "log_*").stdout
         self.assertEqual(re.findall("CREATE TABLE (.*) \\(", text), ['"public"."log_a"', '"public"."log_b"', '"public"."log_old"'])

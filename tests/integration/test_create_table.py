@@ -1,6 +1,6 @@
 """An application that knows nothing of the hash makes its tables through keyspread: as ORMs, pg_dump and people spell
 it. What is replied, then and by the statements behind it, is what PostgreSQL replies without keyspread; in the catalog
-the hash column is the last, NOT NULL, and first in the key."""
+the hash column is the last, NOT NULL, and the last of the key."""
 import contextlib
 import re
 import subprocess
@@ -99,7 +99,7 @@ WRONG = (
 
 HASHED = """
 select c.oid::regclass::text, h.attname, h.attnotnull, h.attnum = (select max(attnum) from pg_attribute where attrelid = c.oid),
-       format_type(h.atttypid, h.atttypmod), (select conkey[1] = h.attnum from pg_constraint where conrelid = c.oid and contype = 'p')
+       format_type(h.atttypid, h.atttypmod), (select conkey[cardinality(conkey)] = h.attnum from pg_constraint where conrelid = c.oid and contype = 'p')
 from pg_class c join pg_attribute h on h.attrelid = c.oid
 where c.relkind = 'r' and h.attname in ('id_hash', 'userid_hash', 'The hash') and h.attnum > 0 and not h.attisdropped
 """

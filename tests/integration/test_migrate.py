@@ -47,10 +47,10 @@ update pg_attribute set attoptions = array['pg_attver=7'] || array(select o from
   where attrelid = 'items'::regclass and attnum > 0;
 """
 CARRIED = """
-select regexp_replace(pg_get_constraintdef(oid), 'items_hash, ', '') from pg_constraint
+select regexp_replace(pg_get_constraintdef(oid), 'items_hash, |, items_hash', '') from pg_constraint
   where conrelid = 'items'::regclass and contype <> 'p'
 union all select regexp_replace(regexp_replace(pg_get_indexdef(indexrelid), 'INDEX .* USING', 'INDEX'),
-  'items_hash, ', '') from pg_index where indrelid = 'items'::regclass and not indisprimary
+  'items_hash, |, items_hash', '') from pg_index where indrelid = 'items'::regclass and not indisprimary
 union all select attname || pg_get_expr(adbin, adrelid) from pg_attrdef join pg_attribute
   on attrelid = adrelid and attnum = adnum where adrelid = 'items'::regclass and attgenerated = ''
 union all select attname || attidentity::text || coalesce(col_description(attrelid, attnum), '') ||
@@ -207,11 +207,31 @@ class Migrate(CommandCase):
         self.assertEqual(self.admin("select reloptions from pg_class where relname = 'items'"),
                          [["{autovacuum_vacuum_scale_factor=0.1,fillfactor=70}"]])
 
+    def test_the_hash_comes_last(self):
+        """In partitions and in one table; what `check` says of it before, and not behind."""
+        with open(PAGE, encoding="utf-8") as page:
+            make, change, whole = re.findall(r"```sql\n(.*?)```", page.read(), re.DOTALL)[-3:]
+        table = harness.Table("items", ["id bigint not null", "label text"], ["id"], key_order="hash_first", partitions=4)
+        ordered = "select count(*), min(pg_get_constraintdef(oid)), max(pg_get_constraintdef(oid)) from pg_constraint where conname like 'items%pkey'"
+        config = {"listen": ["127.0.0.1:6432"], **self.configured("items")}
+        config["tables"][0]["hash_column"] = "id_hash"
+        for partitioned, count in ((True, "5"), (False, "1")):
+            with self.subTest(partitioned):
+                self.admin("drop table if exists items; " + table.ddl(partitioned=partitioned)
+                           + f"insert into items values ({harness.xxh3_signed(5)}, 5, 'a'), ({harness.xxh3_signed(6)}, 6, 'b')")
+                self.assertIn("the primary key of table public.items begins with the hash column id_hash",
+                              self.run_command("check", self.file(config)).stderr)
+                subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", f"host=127.0.0.1 port={self.postgres.port} user={harness.USER} dbname=app"],
+                               check=True, text=True, input=make + change if partitioned else whole, stdout=subprocess.DEVNULL)
+                self.assertEqual(self.admin(ordered), [[count, "PRIMARY KEY (id, id_hash)", "PRIMARY KEY (id, id_hash)"]])
+                self.assertEqual(self.admin("select id, label from items order by id"), [["5", "a"], ["6", "b"]])
+                self.assertNotIn("begins with the hash", self.run_command("check", self.file(config)).stderr)
+
     @harness.proxied
     def test_no_row_is_lost_there_nor_on_the_way_back(self):
         with open(PAGE, encoding="utf-8") as page:
             text = page.read()
-        log, copy, catch_up, lock, rename, missing, back = re.findall(r"```sql\n(.*?)```", text,
+        log, copy, catch_up, lock, rename, missing, back, *_ = re.findall(r"```sql\n(.*?)```", text,
                                                                       re.DOTALL)
         rename_in_text = re.search(r"\|\s+(sed .*) >", text)[1]
         self.admin("create table items (id bigserial primary key, label text, amount int);"

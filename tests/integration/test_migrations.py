@@ -31,7 +31,7 @@ class Migrations(BothWays):
     def check(self, program):
         spread = self.play(program)
         with self.postgres.admin(spread) as admin:
-            self.assertEqual([key for table, key in admin.rows(KEYS)], ["PRIMARY KEY (userid_hash, userid)", "PRIMARY KEY (id_hash, id)"])
+            self.assertEqual([key for table, key in admin.rows(KEYS)], ["PRIMARY KEY (userid, userid_hash)", "PRIMARY KEY (id, id_hash)"])
         with contextlib.closing(harness.connect_admin(self.postgres, spread)) as connection:
             self.assertGreater(harness.verify_hashes(self, connection, ITEMS), 0)
 

@@ -40,7 +40,7 @@
 
 typedef struct asking {
     const char *line; /* @: the configuration */
-    postgres_line part[5];
+    postgres_line part[6];
     int code;
     const char *out;    /* all of it, or, with a * in front, what is in it */
     const char *errors; /* as well; % stands for the configuration's path */

@@ -80,10 +80,10 @@ static const asking cases[] = {
      0,
      "table: public.log_1\n" VERIFIED,
      "keyspread: table public.log_3 has no primary key, which its hash is made of\n"
-     "keyspread: warning: public.log_2 is not spread: it has no column keyspread_hash in front of "
-     "its primary key\n"
-     "keyspread: warning: public.log_4 is not spread: it has no column keyspread_hash in front of "
-     "its primary key\n",
+     "keyspread: warning: public.log_2 is not spread: it has no column keyspread_hash in its "
+     "primary key\n"
+     "keyspread: warning: public.log_4 is not spread: it has no column keyspread_hash in its "
+     "primary key\n",
      NULL,
      NULL},
     {"verify @ public.log_*",
@@ -109,8 +109,8 @@ static const asking cases[] = {
       ROWS_OF("\"public\".\"fix_1\""), SETTINGS},
      0,
      "table: public.fix_1\n" VERIFIED,
-     "keyspread: warning: public.fix_2 is not spread: it has no column keyspread_hash in front of "
-     "its primary key\n",
+     "keyspread: warning: public.fix_2 is not spread: it has no column keyspread_hash in its "
+     "primary key\n",
      NULL,
      NULL},
     {"hash @ log_long_1 b=x",
@@ -140,7 +140,7 @@ static const asking cases[] = {
       SETTINGS},
      0,
      "*CREATE TABLE \"public\".\"log_2\" (\n    \"a\" bigint NOT NULL,\n"
-     "    \"keyspread_hash\" bigint NOT NULL,\n    PRIMARY KEY (\"keyspread_hash\", \"a\")\n",
+     "    \"keyspread_hash\" bigint NOT NULL,\n    PRIMARY KEY (\"a\", \"keyspread_hash\")\n",
      "",
      NULL,
      NULL},

@@ -106,7 +106,7 @@ static const struct {
     {"keyspread ddl -x @", 2, "ddl does not take \"-x\" here\nusage: keyspread ddl"},
     {"keyspread ddl --event-trigger @", 2, "ddl does not take \"--event-trigger\" here"},
     {"keyspread ddl --event-trigger", 0, "CREATE EVENT TRIGGER keyspread_ddl ON ddl_command_end"},
-    {"keyspread ddl @", 0, "PRIMARY KEY (\"userid_hash\", \"userid\", \"ts\")"},
+    {"keyspread ddl @", 0, "PRIMARY KEY (\"userid\", \"ts\", \"userid_hash\")"},
     {"keyspread ddl --yql @ events", 0, "PRIMARY KEY (`userid_hash`, `userid`, `ts`)"},
     {"keyspread explain @ nofile.sql", 1, "keyspread: nofile.sql cannot be read: No such file"},
     {"keyspread explain @ /", 1, "keyspread: / cannot be read: Is a directory\n"},
@@ -130,7 +130,7 @@ static void test_cases(void **state)
         if (got.code != 0)
             assert_string_equal(got.out, "");
         else
-            assert_string_equal(got.errors, "");
+            assert_true(*got.errors == '\0' || strstr(got.errors, ": warning: ") != NULL);
         forget(&got);
     }
 }
@@ -182,7 +182,7 @@ static void test_ddl(void **state)
                                     "    \"ts\" timestamp with time zone NOT NULL,\n"
                                     "    \"event\" text,\n"
                                     "    \"userid_hash\" bigint NOT NULL,\n"
-                                    "    PRIMARY KEY (\"userid_hash\", \"userid\", \"ts\")\n"
+                                    "    PRIMARY KEY (\"userid\", \"ts\", \"userid_hash\")\n"
                                     ") PARTITION BY RANGE (\"userid_hash\");\n"));
     assert_non_null(strstr(got.out, "\"events_p0\" PARTITION OF \"public\".\"events\" FOR VALUES "
                                     "FROM (MINVALUE) TO (-8070450532247928832);\n"));

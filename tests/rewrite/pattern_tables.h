@@ -26,9 +26,9 @@ static const rw_table patterns[] = {
     PATTERN("public", "events_long_", long_hash, 0, RW_XXH3),
     PATTERN("app", "events_", hash_alone, 0, RW_XXH3, .schema_written = true),
     PATTERN("public", "keyed_", with_key, 2, RW_XXH3, .primary_key = a_and_b,
-            .primary_key_count = 2, .hash_key = b_and_a, .hash_key_count = 2),
+            .primary_key_count = 2, .hash_key = b_and_a, .hash_key_count = 2, .hash_first = true),
     PATTERN("public", "number_", hash_alone, 0, RW_NUMERIC_HASH),
-    PATTERN("public", "checked_", hash_alone, 0, RW_PG_HASH),
+    PATTERN("public", "checked_", hash_alone, 0, RW_PG_HASH, .hash_first = true),
     PATTERN("public", "partly_", with_key, 2, RW_XXH3, .hash_key = b_and_a, .hash_key_count = 2),
 };
 enum { PATTERNS = sizeof patterns / sizeof *patterns };

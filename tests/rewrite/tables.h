@@ -59,9 +59,10 @@ static const rw_table test_tables[] = {
     SERIALS("ignoring", test_with_serial, .mergeable = true, .ignore_sequences = true),
     /* the serial itself is hashed */
     SERIALS("drawn", test_with_serial + 1, .mergeable = true, .key_name = (char *)"drawn_pkey"),
-    /* names that need quotes, two hashed columns in the other order, a generated column */
+    /* names that need quotes, two hashed columns in the other order, a generated column, the hash
+     * first in its keys */
     TEST_TABLE("Odd", "Mixed \"Case\"", test_mixed_columns, 3, test_first_two, test_swapped, 2,
-               .mergeable = true, .schema_written = true),
+               .mergeable = true, .schema_written = true, .hash_first = true),
     EVENTS("forwards", .mergeable = true, .forward_uncomputable = true),
     SERIALS("forwarding", test_with_serial, .mergeable = true, .forward_uncomputable = true),
     EVENTS("nullable", .mergeable = true, .allow_null_key = true),

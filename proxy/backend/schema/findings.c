@@ -169,7 +169,7 @@ void px_findings_unspread(px_findings *findings, const char *label)
     px_finding *f = find_finding(findings, label);
     if (!f->unspread)
         px_log(CFG_LOG_WARN, "table_not_spread", "table=%s reason=%s", label,
-               "it has the name of a pattern, and no hash column in front of its primary key");
+               "it has the name of a pattern, and no hash column in its primary key");
     f->met = f->unspread = true;
 }
 

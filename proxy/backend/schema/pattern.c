@@ -65,16 +65,28 @@ static bool holds(char *const *key, size_t count, const char *column)
     return false;
 }
 
-/* The pattern's own key, or that which the table has behind the hash. False: it has none that the
+/* Takes the hash column out of the key, wherever it stands there; whether it did. */
+static bool take_hash(char **key, size_t *count, const char *hash)
+{
+    size_t at = 0;
+    while (at < *count && (key[at] == NULL || strcmp(key[at], hash) != 0))
+        at++;
+    if (at == *count)
+        return false;
+    memmove(key + at, key + at + 1, (--*count - at) * sizeof *key);
+    return true;
+}
+
+/* The pattern's own key, or that which the table has beside the hash. False: it has none that the
  * hash could be made of. */
 static bool take_key(cfg_table *table, char **key, size_t count)
 {
     if (table->primary_key_count > 0)
         return true;
-    if (count < 2)
+    if (count == 0)
         return false;
-    table->primary_key = key + 1;
-    table->primary_key_count = count - 1;
+    table->primary_key = key;
+    table->primary_key_count = count;
     for (size_t i = 0; i < table->hash_key_count; i++)
         if (!holds(table->primary_key, table->primary_key_count, table->hash_key[i]))
             return false;
@@ -110,8 +122,8 @@ static rw_table *build(const cfg_table *pattern, const px_schema_rows *rows, px_
     cfg_table table = *pattern;
     table.name = table.label = (char *)part.table;
     table.pattern = false;
-    bool first = count == 0 || (key[0] != NULL && strcmp(key[0], table.hash_column) == 0);
-    if (!first || !has_column(rows, part, table.hash_column) || !take_key(&table, key, count) ||
+    bool spread = count == 0 || take_hash(key, &count, table.hash_column);
+    if (!spread || !has_column(rows, part, table.hash_column) || !take_key(&table, key, count) ||
         !are_ascii(&table))
         return NULL;
     rw_table *built = px_schema_build_part(&table, rows, part, epoch);

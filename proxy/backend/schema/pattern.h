@@ -1,6 +1,6 @@
 /*
  * pattern: tables that the configuration knows only by the beginning of their names. One is ours if
- * it has the hash column, in front of its primary key: others of such a name are left alone.
+ * it has the hash column, in its primary key: others of such a name are left alone.
  */
 #ifndef PX_PATTERN_H
 #define PX_PATTERN_H

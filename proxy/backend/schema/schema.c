@@ -308,6 +308,7 @@ static void set_rules(rw_table *table, const cfg_table *config)
                                                  [CFG_PG_HASH] = RW_PG_HASH};
     table->hash_function = functions[config->hash_function];
     table->hash_type = config->hash_type == CFG_HASH_INT8 ? RW_HASH_INT8 : RW_HASH_UINT64;
+    table->hash_first = config->key_order == CFG_HASH_FIRST;
     table->forward_uncomputable = config->uncomputable == CFG_UNCOMPUTABLE_FORWARD;
     table->allow_null_key = config->null_key == CFG_NULL_KEY_ALLOW;
     table->shows_hash = config->hide == CFG_HIDE_NO;
@@ -487,7 +488,8 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
                         b->primary_key_count) &&
            same_indexes(a->hash_key, a->hash_key_count, b->hash_key, b->hash_key_count) &&
            a->hash_column == b->hash_column && a->hash_function == b->hash_function &&
-           a->hash_type == b->hash_type && same_partitions(&a->partitions, &b->partitions) &&
+           a->hash_type == b->hash_type && a->hash_first == b->hash_first &&
+           same_partitions(&a->partitions, &b->partitions) &&
            a->forward_uncomputable == b->forward_uncomputable &&
            a->allow_null_key == b->allow_null_key && a->ignore_sequences == b->ignore_sequences &&
            a->repeats_upserts == b->repeats_upserts && a->block == b->block &&

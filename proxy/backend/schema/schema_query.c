@@ -38,8 +38,8 @@ static void add_beginning(const char *prefix, pgw_buf *sql)
     pgw_buf_free(&pattern);
 }
 
-/* The tables that may be of a pattern: they have the hash column, in front of the primary key, if
- * there is one; and none of a type of its own. */
+/* The tables that may be of a pattern: they have the hash column, in the primary key, if there is
+ * one; and none of a type of its own. */
 static void add_pattern(const cfg_table *pattern, const char *named, pgw_buf *sql)
 {
     pgw_buf_add_str(sql, "select c.oid from pg_catalog.pg_class c join pg_catalog.pg_namespace n"
@@ -56,10 +56,10 @@ static void add_pattern(const cfg_table *pattern, const char *named, pgw_buf *sq
                  " and c.relpersistence <> 't' and (n.nspname, c.relname) not in"
                  " (select w.nspname, w.relname from %s w where w.relname is not null)"
                  " and %s (select from pg_catalog.pg_index i where i.indrelid = c.oid"
-                 " and i.indisprimary and i.indkey[0] %s h.attnum)",
+                 " and i.indisprimary and h.attnum %s (i.indkey))",
                  pattern->hash_type == CFG_HASH_INT8 ? PGW_INT8 : PGW_NUMERIC, named,
                  pattern->primary_key_count > 0 ? "not exists" : "exists",
-                 pattern->primary_key_count > 0 ? "<>" : "=");
+                 pattern->primary_key_count > 0 ? "<> all" : "= any");
 }
 
 /* The oids of all of them, the oldest if there are more than can be dealt with; `named` has the
@@ -456,15 +456,37 @@ void px_schema_fingerprint_query(const cfg_config *config, pgw_buf *sql)
     pgw_buf_add_str(sql, ") v(version)");
 }
 
-enum { MOST_UNSPREAD = 100 }; /* that are told of */
+enum { MOST_TOLD = 100 }; /* tables that one command, or the log, tells of */
 
-void px_schema_unspread_query(const cfg_config *config, pgw_buf *sql)
+/* `w` has the configured names, `matched` the tables of patterns. */
+static void add_names(const cfg_config *config, pgw_buf *sql)
 {
-    const cfg_table *patterns = config->tables + config->table_count;
     pgw_buf_add_str(sql, "with w(nspname, relname) as (values ");
     add_tables(config, sql);
     pgw_buf_add_byte(sql, ')');
     add_matched(config, "w", sql);
+}
+
+void px_schema_first_query(const cfg_config *config, pgw_buf *sql)
+{
+    add_names(config, sql);
+    pgw_buf_addf(sql,
+                 " select n.nspname::pg_catalog.text, c.relname::pg_catalog.text,"
+                 " a.attname::pg_catalog.text from pg_catalog.pg_class c"
+                 " join pg_catalog.pg_namespace n on n.oid = c.relnamespace"
+                 " join pg_catalog.pg_index i on i.indrelid = c.oid and i.indisprimary"
+                 " join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum = i.indkey[0]"
+                 " where c.relkind in ('r', 'p') and ((n.nspname, c.relname) in"
+                 " (select w.nspname, w.relname from w where w.relname is not null)%s)"
+                 " order by c.oid limit %d",
+                 config->pattern_count > 0 ? " or c.oid in (select m.oid from matched m)" : "",
+                 MOST_TOLD);
+}
+
+void px_schema_unspread_query(const cfg_config *config, pgw_buf *sql)
+{
+    const cfg_table *patterns = config->tables + config->table_count;
+    add_names(config, sql);
     pgw_buf_add_str(
         sql,
         " select n.nspname::pg_catalog.text, c.relname::pg_catalog.text from pg_catalog.pg_class c"
@@ -481,5 +503,5 @@ void px_schema_unspread_query(const cfg_config *config, pgw_buf *sql)
                  " and c.relpersistence <> 't' and (n.nspname, c.relname) not in"
                  " (select w.nspname, w.relname from w where w.relname is not null)"
                  " and c.oid not in (select m.oid from matched m) order by c.oid limit %d",
-                 MOST_UNSPREAD);
+                 MOST_TOLD);
 }

@@ -45,12 +45,12 @@
         ", (%1)::pg_catalog.oid) k(shown, id)) "
 
 static const rw_system_function functions[] = {
-    {SHOWN("pg_get_indexdef", "k.id = any (array" INDEXES ")", FIRST_OF_INDEX("k.shown")),
+    {SHOWN("pg_get_indexdef", "k.id = any (array" INDEXES ")", INDEX_WITHOUT_HASH("k.shown")),
      HASHES_BEFORE(""), 0, false},
     {SHOWN("pg_get_constraintdef",
            "exists (select from pg_catalog.pg_constraint x where x.oid = k.id and " OURS(
                "x.conrelid") ")",
-           FIRST_OF_KEY("k.shown", "^[A-Z ]+ \\\\(")),
+           KEY_WITHOUT_HASH("k.shown")),
      0, NULL, NULL, 0, false},
     {"pg_index_column_has_property", NULL, NULL, HASHES_BEFORE("::pg_catalog.regclass"), 0, false},
     /* A table in partitions is none to them. */

@@ -167,7 +167,7 @@ static const rw_system_column indexes_columns[] = {
     {"tablename", NULL},
     {"indexname", NULL},
     {"tablespace", NULL},
-    {"indexdef", "case when (schemaname, tablename) in %p then " FIRST_OF_INDEX(
+    {"indexdef", "case when (schemaname, tablename) in %p then " INDEX_WITHOUT_HASH(
                      "indexdef") " else indexdef end"},
     {NULL, NULL},
 };

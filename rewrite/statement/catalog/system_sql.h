@@ -62,11 +62,13 @@
              " where (n.nspname, c.relname, h.attname) in %t union all select x.conname from"      \
              " pg_catalog.pg_constraint x where " IS_CHECK("x.") ")"
 
-/* Without the hash where a key or an index begins with it. */
-#define FIRST_OF_KEY(text, start)                                                                  \
-    "pg_catalog.regexp_replace(" text ", E'(" start ")%q, ', E'\\\\1')"
-#define FIRST_OF_INDEX(text)                                                                       \
-    FIRST_OF_KEY("pg_catalog.regexp_replace(" text ", ' ON ONLY ', ' ON ')", " USING [^ ]+ "       \
-                                                                             "\\\\(")
+/* A definition whose list of columns begins as `start` matches, without the hash wherever it stands
+ * in it. Both take the shortest match, for more may stand behind the list. */
+#define WITHOUT_HASH(text, start)                                                                  \
+    "pg_catalog.regexp_replace(pg_catalog.regexp_replace(" text ", E'(" start "[(])%q, ',"         \
+    " E'\\\\1'), E'(" start "[(].*?), %q(?=[,)])', E'\\\\1')"
+#define KEY_WITHOUT_HASH(text) WITHOUT_HASH(text, "^(?:PRIMARY|UNIQUE|FOREIGN)[A-Z ]*?")
+#define INDEX_WITHOUT_HASH(text)                                                                   \
+    WITHOUT_HASH("pg_catalog.regexp_replace(" text ", ' ON ONLY ', ' ON ')", " USING [^ ]+? ")
 
 #endif

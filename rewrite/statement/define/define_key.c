@@ -1,6 +1,7 @@
 #include "rewrite/statement/define/define_key.h"
 
 #include "protocol/utf8.h"
+#include "rewrite/hash/hash_column.h"
 #include "rewrite/lex/quote.h"
 
 #include <string.h>
@@ -185,14 +186,21 @@ void rw_define_whole(rw_definer *it, const PgQuery__RangeVar *name)
         change(it, before.start, before.end - before.start, (pgw_slice){"", 0}, false);
 }
 
-/* PRIMARY KEY (a, b): the hash comes first in the list. */
+/* PRIMARY KEY (a, b): the hash comes into the list, as its first or its last. */
 static void put_in_key(rw_definer *it, const PgQuery__Constraint *key)
 {
     rw_lexer lexer = behind_key(it, key);
+    bool first = it->table->hash_first;
+    size_t at = lexer.at;
     pgw_buf text = {0};
+    if (first)
+        at = rw_lexer_next(&lexer).end;
+    else
+        rw_define_skip(it, &lexer, &at);
+    pgw_buf_add_str(&text, first ? "" : ", ");
     rw_add_identifier(&text, rw_define_hash(it->table));
-    pgw_buf_add_str(&text, ", ");
-    rw_define_change(it, rw_lexer_next(&lexer).end, &text);
+    pgw_buf_add_str(&text, first ? ", " : "");
+    rw_define_change(it, at, &text);
 }
 
 /* a bigint PRIMARY KEY: the key of the table comes behind the list, by its name, with its options.
@@ -202,15 +210,16 @@ static void move_key(rw_definer *it, const PgQuery__Constraint *key, const char 
     size_t start = (size_t)key->location;
     rw_lexer lexer = behind_key(it, key);
     size_t head = lexer.at;
+    pgw_buf written = {0};
     while (skip_option(it, &lexer))
         ;
     pgw_buf_add_str(&it->behind, it->joint);
     pgw_buf_add(&it->behind, it->text.ptr + start, head - start);
     pgw_buf_add_str(&it->behind, " (");
-    rw_add_identifier(&it->behind, rw_define_hash(it->table));
-    pgw_buf_add_str(&it->behind, ", ");
-    rw_add_identifier(&it->behind, column);
+    rw_add_identifier(&written, column);
+    rw_hash_column_key(it->table, pgw_slice_buf(&written), &it->behind);
     pgw_buf_add_byte(&it->behind, ')');
+    pgw_buf_free(&written);
     pgw_buf_add(&it->behind, it->text.ptr + head, lexer.at - head);
     change(it, start, lexer.at - start, PGW_LITERAL(" "), false);
 }

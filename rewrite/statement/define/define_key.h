@@ -1,6 +1,7 @@
 /*
  * define_key: a primary key in the text of a statement that makes or alters a configured table: the
- * hash comes first in it, and one that is written with its column moves away from there.
+ * hash comes into it, where the table's keys have it, and one that is written with its column moves
+ * away from there.
  */
 #ifndef RW_DEFINE_KEY_H
 #define RW_DEFINE_KEY_H

@@ -1,7 +1,7 @@
 /*
  * A column is added behind the list of the client's own, for there a writer that does not know of
- * it gets an error and no shift. The key gets it in front; a key that is written with its column
- * moves behind the list, with its name and its options.
+ * it gets an error and no shift. The key gets it in front or at its end; a key that is written with
+ * its column moves behind the list, with its name and its options.
  */
 #include "rewrite/statement/define/define_tree.h"
 

@@ -1,7 +1,7 @@
 /*
  * The server alone knows what the table is like, and whether it has rows, which would have no hash.
  * So a DO behind the statement looks at it, in the same transaction, and makes the key anew with
- * the hash in front of it; or leaves it as it is, an ordinary table.
+ * the hash in it; or leaves it as it is, an ordinary table.
  */
 #include "rewrite/statement/define/late_key.h"
 
@@ -72,6 +72,13 @@ static void add_search(const rw_table *table, pgw_buf *out)
     pgw_buf_add_str(out, "; ");
 }
 
+/* The key of the definition `d`, with the hash in its list. */
+#define KEY_WITH_HASH_FIRST "pg_catalog.replace(d, 'KEY (', pg_catalog.format('KEY (%I, ', h))"
+#define LISTED "pg_catalog.substring(d, '^[^(]*[(](?:\"[^\"]*\"|[^\")])*')"
+#define KEY_WITH_HASH_LAST                                                                         \
+    "pg_catalog.format('%s, %I%s', " LISTED                                                        \
+    ", h, pg_catalog.substr(d, 1 + pg_catalog.length(" LISTED ")))"
+
 /* Whatever is against it, rows that row security hides among them, leaves the table as it is. */
 static void add_change(const rw_table *table, pgw_buf *out)
 {
@@ -87,8 +94,9 @@ static void add_change(const rw_table *table, pgw_buf *out)
              " if not filled then execute pg_catalog.format('alter table %s drop constraint %I,"
              " add column %s, add constraint %I %s', t, k, ");
     rw_add_name_constant(out, pgw_slice_buf(&column));
-    pgw_buf_add_str(out, ", k, pg_catalog.replace(d, 'KEY (', pg_catalog.format('KEY (%I, ', h)));"
-                         " end if; exception when others then null; end; end if; end; ");
+    pgw_buf_add_str(out, ", k, ");
+    pgw_buf_add_str(out, table->hash_first ? KEY_WITH_HASH_FIRST : KEY_WITH_HASH_LAST);
+    pgw_buf_add_str(out, "); end if; exception when others then null; end; end if; end; ");
     pgw_buf_free(&column);
     pgw_buf_free(&check);
 }

@@ -55,11 +55,13 @@ static void add_block(const PgQuery__RangeVar *made, const rw_table *table, pgw_
     pgw_buf_add_str(out, "declare t pg_catalog.regclass := ");
     add_made(made, out);
     pgw_buf_addf(out, "; h text := %.*s; k text; d text; u text; begin ", (int)name.len, name.ptr);
-    pgw_buf_add_str(out, "select c.conname, pg_catalog.replace(pg_catalog.pg_get_constraintdef("
-                         "c.oid), pg_catalog.format('KEY (%I, ', h), 'KEY (') into k, d"
-                         " from pg_catalog.pg_constraint c join pg_catalog.pg_attribute a"
-                         " on a.attrelid = t and a.attname = h and a.attnum = c.conkey[1]"
-                         " where c.conrelid = t and c.contype = 'p'; ");
+    pgw_buf_add_str(out,
+                    "select c.conname, pg_catalog.replace(pg_catalog.replace("
+                    "pg_catalog.pg_get_constraintdef(c.oid), pg_catalog.format('KEY (%I, ', h),"
+                    " 'KEY ('), pg_catalog.format(', %I)', h), ')') into k, d"
+                    " from pg_catalog.pg_constraint c join pg_catalog.pg_attribute a"
+                    " on a.attrelid = t and a.attname = h and a.attnum = any (c.conkey)"
+                    " where c.conrelid = t and c.contype = 'p'; ");
     add_unique(table, out);
     pgw_buf_add_str(out, "execute pg_catalog.format('alter table %s drop column %I', t, h); "
                          "if k is not null then execute pg_catalog.format('alter table %s add"

@@ -167,11 +167,25 @@ static void keys_of_the_pattern(void **state)
     assert_non_null(found[2]->unusable); /* its columns are not there */
 }
 
+static void the_hash_stands_anywhere_in_the_key(void **state)
+{
+    (void)state;
+    cfg_table pattern = pattern_of(NULL, "log_");
+    add_table("public", "log_1", "1", "a:1 b:2 h:3");
+    add_table("public", "log_2", "2", "b:3 h:2 a:1");
+    add_table("public", "log_3", "3", "h:1 b:2 a:3");
+    find_by(&pattern);
+    assert_int_equal(count, 3);
+    expect_keys(0, "a b", "a");
+    expect_keys(1, "a b", "a");
+    expect_keys(2, "b a", "b");
+}
+
 static void others_are_left_alone(void **state)
 {
     (void)state;
     static const char *const others[][2] = {
-        {"log_a", "a:1 h:2"},            /* the hash is not in front */
+        {"log_a", "a:1 h"},              /* the hash is not in the key */
         {"log_b", "a:1 b:2"},            /* there is none */
         {"log_c", "h:1 b"},              /* nothing is behind it */
         {"log_d", "h b c"},              /* no key at all */
@@ -259,13 +273,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(a_table_of_a_pattern),
-        TEST(keys_are_as_each_table_has_them),
-        TEST(keys_of_the_pattern),
-        TEST(others_are_left_alone),
-        TEST(long_keys),
-        TEST(several_patterns),
-        TEST(without_patterns_or_rows),
+        TEST(a_table_of_a_pattern),  TEST(keys_are_as_each_table_has_them),
+        TEST(keys_of_the_pattern),   TEST(the_hash_stands_anywhere_in_the_key),
+        TEST(others_are_left_alone), TEST(long_keys),
+        TEST(several_patterns),      TEST(without_patterns_or_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

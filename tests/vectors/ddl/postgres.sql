@@ -20,7 +20,7 @@ CREATE TABLE "app"."events_p3" PARTITION OF "app"."events" FOR VALUES FROM (1844
 CREATE TABLE "public"."signed" (
     "k" integer NOT NULL,
     "k_hash" bigint NOT NULL,
-    PRIMARY KEY ("k_hash", "k")
+    PRIMARY KEY ("k", "k_hash")
 ) PARTITION BY RANGE ("k_hash");
 CREATE TABLE "public"."signed_p0" PARTITION OF "public"."signed" FOR VALUES FROM (MINVALUE) TO (-9223372036854775807);
 CREATE TABLE "public"."signed_p1" PARTITION OF "public"."signed" FOR VALUES FROM (-9223372036854775807) TO (-1);
@@ -35,7 +35,7 @@ CREATE TABLE "public"."virtual" (
     "k" smallint NOT NULL,
     "l" character(5) NOT NULL,
     "k_hash" bigint NOT NULL,
-    PRIMARY KEY ("k_hash", "k", "l"),
+    PRIMARY KEY ("k", "l", "k_hash"),
     CHECK ("k_hash" = hash_record_extended(ROW("k"), 0))
 );
 
@@ -45,7 +45,7 @@ CREATE TABLE "public"."virtual" (
 CREATE TABLE "odd "".name"."`t\x" (
     "k""`" uuid NOT NULL,
     "k""`_hash" bigint NOT NULL,
-    PRIMARY KEY ("k""`_hash", "k""`")
+    PRIMARY KEY ("k""`", "k""`_hash")
 ) PARTITION BY RANGE ("k""`_hash");
 CREATE TABLE "odd "".name"."`t\x_p0" PARTITION OF "odd "".name"."`t\x" FOR VALUES FROM (MINVALUE) TO (-3074457345618258602);
 CREATE TABLE "odd "".name"."`t\x_p1" PARTITION OF "odd "".name"."`t\x" FOR VALUES FROM (-3074457345618258602) TO (3074457345618258603);
@@ -66,7 +66,7 @@ CREATE TABLE "public"."plain" (
     "j" jsonb,
     "plain_a_hash" bigint,
     "a_hash" bigint NOT NULL,
-    PRIMARY KEY ("a_hash", "a")
+    PRIMARY KEY ("a", "a_hash")
 );
 
 -- public.one: k_hash holds pg_hash of (k)
@@ -75,7 +75,7 @@ CREATE TABLE "public"."plain" (
 CREATE TABLE "public"."one" (
     "k" bigint NOT NULL,
     "k_hash" bigint NOT NULL,
-    PRIMARY KEY ("k_hash", "k"),
+    PRIMARY KEY ("k", "k_hash"),
     CHECK ("k_hash" = hash_record_extended(ROW("k"), 0))
 );
 
@@ -86,7 +86,7 @@ CREATE TABLE "public"."unsigned" (
     "k" text NOT NULL,
     "l" bigint NOT NULL,
     "l_hash" numeric(20,0) NOT NULL,
-    PRIMARY KEY ("l_hash", "k", "l")
+    PRIMARY KEY ("k", "l", "l_hash")
 ) PARTITION BY RANGE ("l_hash");
 CREATE TABLE "public"."unsigned_p0" PARTITION OF "public"."unsigned" FOR VALUES FROM (MINVALUE) TO (4611686018427387904);
 CREATE TABLE "public"."unsigned_p1" PARTITION OF "public"."unsigned" FOR VALUES FROM (4611686018427387904) TO (9223372036854775808);
@@ -99,7 +99,7 @@ CREATE TABLE "public"."unsigned_p3" PARTITION OF "public"."unsigned" FOR VALUES 
 CREATE TABLE "public"."words" (
     "k" character varying NOT NULL,
     "k_hash" numeric(20,0) NOT NULL,
-    PRIMARY KEY ("k_hash", "k")
+    PRIMARY KEY ("k", "k_hash")
 );
 
 -- public.several: m_hash holds pg_hash of (m, k)
@@ -110,7 +110,7 @@ CREATE TABLE "public"."several" (
     "l" bigint NOT NULL,
     "m" text NOT NULL,
     "m_hash" bigint NOT NULL,
-    PRIMARY KEY ("m_hash", "k", "l", "m"),
+    PRIMARY KEY ("k", "l", "m", "m_hash"),
     CHECK ("m_hash" = hash_record_extended(ROW("m", "k"), 0))
 );
 
@@ -122,7 +122,7 @@ CREATE TABLE "public"."expiring" (
     "ts" timestamp without time zone NOT NULL,
     "city`" text,
     "userid_hash" bigint NOT NULL,
-    PRIMARY KEY ("userid_hash", "userid", "ts")
+    PRIMARY KEY ("userid", "ts", "userid_hash")
 );
 
 -- public.counted: k_hash holds xxh3 of (k)
@@ -132,5 +132,5 @@ CREATE TABLE "public"."counted" (
     "k" bigint NOT NULL,
     "at" bigint,
     "k_hash" numeric(20,0) NOT NULL,
-    PRIMARY KEY ("k_hash", "k")
+    PRIMARY KEY ("k", "k_hash")
 );
