@@ -53,6 +53,7 @@ typedef enum px_counter {
     PX_PRIVATE_SETTING,
     PX_OVERSIZED_ROW,
     PX_OVERSIZED_KEY,
+    PX_COPIED_ROWS,
     PX_KEYS_ASKED,
     PX_KEYS_BLOCK,
     PX_KEYS_RANDOM,

@@ -72,6 +72,8 @@ static const entry counters[PX_COUNTERS] = {
     [PX_OVERSIZED_ROW] = {"keyspread_oversized_rows_total", "limit=\"row_bytes\"",
                           "Rows above limits.row_bytes or limits.key_bytes, refused or not."},
     [PX_OVERSIZED_KEY] = {"keyspread_oversized_rows_total", "limit=\"key_bytes\"", NULL},
+    [PX_COPIED_ROWS] = {"keyspread_copied_rows_total", NULL,
+                        "Rows of COPY FROM STDIN that were given their hash, stored or not."},
     [PX_KEYS_ASKED] = {"keyspread_keys_made_total", "by=\"question\"",
                        "Values of hash_key that clients left to the database."},
     [PX_KEYS_BLOCK] = {"keyspread_keys_made_total", "by=\"block\"", NULL},

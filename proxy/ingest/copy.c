@@ -89,6 +89,11 @@ void px_copy_free(px_copy *copy)
     free(copy);
 }
 
+uint64_t px_copy_rows(const px_copy *copy)
+{
+    return pgw_copy_rows(copy->rows);
+}
+
 void px_copy_response(pgw_slice body, pgw_buf *out)
 {
     enum { HEAD = 3, FORMAT = 2 }; /* the format of all, and how many columns; of each column */

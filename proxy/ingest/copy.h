@@ -15,6 +15,8 @@ typedef struct px_copy px_copy;
 px_copy *px_copy_new(const rw_copy *copy, px_catalog *catalog, pgw_env env);
 void px_copy_free(px_copy *copy); /* NULL is fine */
 
+/* How many rows were given their hash. */
+uint64_t px_copy_rows(const px_copy *copy);
 /* The CopyInResponse as its client is to see it: without the hash column. */
 void px_copy_response(pgw_slice body, pgw_buf *out);
 /* The messages for the server with the next bytes of data; none, if nothing is complete so far. */

@@ -59,6 +59,17 @@ static void every_statement_is_explained(void **state)
     }
 }
 
+static void rows_of_copy_have_their_hashes(void **state)
+{
+    (void)state;
+    char *lines = explain("copy public.events (userid, ts) from stdin csv");
+    assert_string_equal(lines, "original: copy public.events (userid, ts) from stdin csv\n"
+                               "rewritten: copy public.events (userid, ts, \"userhash\") from stdin csv\n"
+                               "table: public.events\nhash: per row\npartition: per row\n"
+                               "batchable: no, because COPY stores all of its rows or none\n");
+    free(lines);
+}
+
 /* One table that PostgreSQL's catalog does not tell of, and one that it does. */
 static void the_catalog_is_asked(void **state)
 {
@@ -152,6 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_statement_is_explained),
+        cmocka_unit_test(rows_of_copy_have_their_hashes),
         cmocka_unit_test(the_catalog_is_asked),
         cmocka_unit_test(the_catalog_is_left_where_it_tells_of_all),
         cmocka_unit_test(names_are_quoted),

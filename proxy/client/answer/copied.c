@@ -59,6 +59,8 @@ void px_copied_finish(px_session *session)
 
 void px_copied_over(px_session *session)
 {
+    if (session->own.copy != NULL)
+        px_count(session->worker->metrics, PX_COPIED_ROWS, px_copy_rows(session->own.copy));
     px_copy_free(session->own.copy);
     session->own.copy = NULL;
 }

@@ -151,7 +151,8 @@ static px_fate on_ready(px_session *session, pgw_slice body)
 {
     session->own.status = body.len > 0 ? body.ptr[0] : 'I';
     session->own.ran = session->own.copy_in = false;
-    px_copied_over(session);
+    if (session->own.copy != NULL)
+        px_copied_over(session);
     px_settings_told(session);
     if (session->own.status == 'I' && session->names.portals.names.count > 0)
         px_statements_clear(&session->names.portals);
@@ -369,7 +370,8 @@ static px_fate on_message(px_session *session, char type, pgw_slice body)
     case 'n':
         return on_columns(session, head, body);
     case 'C':
-        px_copied_over(session);
+        if (session->own.copy != NULL)
+            px_copied_over(session);
         return query ? on_query_complete(session, head, body) : on_executed(session, head, body);
     case 'I':
     case 's':

@@ -527,6 +527,6 @@ void rw_script_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *e
     }
     if (out->count > 1)
         out->statements = (void *)pgw_arena_keep(arena, &list).ptr;
-    if (out->count > 1 && out->effects & RW_EFFECT_COPY)
+    if (out->count > 1 && out->effects & RW_EFFECT_COPY && !catalog->apart)
         refuse_copies(&in, out);
 }
