@@ -66,7 +66,7 @@ static void rows_of_copy_have_their_hashes(void **state)
     assert_string_equal(lines, "original: copy public.events (userid, ts) from stdin csv\n"
                                "rewritten: copy public.events (userid, ts, \"userhash\") from stdin csv\n"
                                "table: public.events\nhash: per row\npartition: per row\n"
-                               "batchable: no, because COPY stores all of its rows or none\n");
+                               "batchable: no, because COPY stores all of its rows or none\n---\n");
     free(lines);
 }
 
