@@ -226,6 +226,14 @@ class Files(CopyCase):
             self.both(wire.bind("", "c"), wire.execute(), wire.copy_data(number + b",a\n"), wire.copy_done(), wire.sync())
         self.assertEqual(*(self.contents(database, True) for database in ("direct", "hashed")))
 
+    def test_two_at_once(self):
+        """The data of the second comes before the first is answered."""
+        messages = []
+        for number in (b"1", b"2"):
+            messages += [wire.query("copy items from stdin"), wire.copy_data(number + b"\ta\t10\n"), wire.copy_done()]
+        self.both(*messages, ready=2)
+        self.assertEqual(*(self.contents(database, True) for database in ("direct", "hashed")))
+
     def test_another_statement_in_the_middle(self):
         """It comes in the place of data: neither stores anything."""
         for session in self.sessions:
@@ -278,6 +286,19 @@ class Refused(CopyCase):
         self.assertEqual(fields["W"], 'COPY names, line 2: "b\ttoday\ty"')
         self.assertIn("H", fields)
         self.assertEqual(self.admins["hashed"].rows("select * from names"), [])
+
+
+    def test_a_table_that_changed_past_keyspread(self):
+        self.copied("copy items from stdin", b"1\ta\t10\n")
+        for admin in self.admins.values():
+            admin.rows("alter table items alter id type text, alter v type bytea using v::bytea")
+            self.addCleanup(admin.rows, "alter table items alter id type bigint using id::bigint, "
+                            "alter v type text using encode(v, 'escape')")
+        self.both(wire.query("copy items (id) from stdin"), wire.copy_data(b"1\n"), wire.copy_done())
+        hashed = self.admins["hashed"].rows("select id_hash from items")
+        self.assertEqual(hashed, [[str(harness.xxh3_signed("1"))]])
+        for admin in self.admins.values():
+            admin.rows("truncate items")
 
 
 class Partitioned(Files):

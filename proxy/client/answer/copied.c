@@ -23,7 +23,7 @@ bool px_copied_is(const px_reply *reply)
 bool px_copied_is_owed(const px_session *session)
 {
     const px_replies *replies = &session->pending.replies;
-    for (size_t i = 0; session->own.copy == NULL && i < replies->count; i++)
+    for (size_t i = session->own.copy != NULL; i < replies->count; i++) /* The first may be under way. */
         if (copy_of(px_replies_at(replies, i)) != NULL)
             return true;
     return false;

@@ -175,6 +175,12 @@ static bool is_sure(px_session *session, const px_text *text)
     return px_settle_kind(session, text->catalog);
 }
 
+/* Its rows are stored with hashes that nothing in the statement guards: the tables are looked at first. */
+static bool is_copy(const rw_script *script)
+{
+    return script->count == 1 && script->statements[0].copy != NULL;
+}
+
 /* A text that names a configured table or does something to the session. */
 static px_step look_into(px_session *session, px_text *text)
 {
@@ -184,7 +190,8 @@ static px_step look_into(px_session *session, px_text *text)
     px_text_hash(session->worker, text, px_settings_env(session));
     if (is_unread(session, text))
         return refuse_unread(session, text);
-    if ((text->refused || text->script.unseen) && px_own_look_doubts(session, text->catalog))
+    if ((text->refused || text->script.unseen || is_copy(&text->script)) &&
+        px_own_look_doubts(session, text->catalog))
         return PX_STEP_LATER;
     if (text->refused && is_answered_here(session, text))
         return answer_refusal(session, text);
