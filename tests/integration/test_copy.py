@@ -294,9 +294,14 @@ class Refused(CopyCase):
             admin.rows("alter table items alter id type text, alter v type bytea using v::bytea")
             self.addCleanup(admin.rows, "alter table items alter id type bigint using id::bigint, "
                             "alter v type text using encode(v, 'escape')")
-        self.both(wire.query("copy items (id) from stdin"), wire.copy_data(b"1\n"), wire.copy_done())
+        self.both(wire.parse("", "copy items (id) from stdin"), wire.bind("", ""), wire.execute(), wire.copy_data(b"1\n"),
+                  wire.copy_done(), wire.sync())
         hashed = self.admins["hashed"].rows("select id_hash from items")
         self.assertEqual(hashed, [[str(harness.xxh3_signed("1"))]])
+        for admin in self.admins.values():
+            admin.rows("truncate items; alter table items alter id type varchar(9)")
+        self.both(wire.query("copy items (id) from stdin"), wire.copy_data(b"1  \n"), wire.copy_done())
+        self.assertEqual(self.admins["hashed"].rows("select id_hash from items"), [[str(harness.xxh3_signed("1  "))]])
         for admin in self.admins.values():
             admin.rows("truncate items")
 

@@ -269,7 +269,7 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
             return refuse_text(session, parse, catalog, &error);
         session->hand.doubted = false;
         return PX_STEP_DONE;
-    } else if (script.unseen && px_own_look_doubts(session, catalog)) {
+    } else if ((script.unseen || (only != NULL && only->copy != NULL)) && px_own_look_doubts(session, catalog)) {
         step = PX_STEP_LATER;
     } else if (script.effects != 0) {
         session->known.parsed.effects = px_script_changes(session, text, &script);
