@@ -323,8 +323,9 @@ REFUSED = (
     f"explain analyze insert into events values (1, '{TS}', 'x')",
     "merge into events using (values (1)) as v(n) on userid = n "
     f"when not matched then insert (userid, ts) values (n, '{TS}')",
-    "copy events from stdin",
-    "copy public.events (userid, ts) from stdin (format binary)",
+    "copy events from '/nowhere'",
+    "copy public.events (userid, ts) from program 'true' (format binary)",
+    "copy events from stdin (null '1')",
 )
 
 
@@ -405,7 +406,7 @@ class Refused(harness.StackCase):
 
     def test_late_copy_data_of_a_refused_copy(self):
         session = self.wire()
-        session.send(wire.query("copy events from stdin"), wire.copy_data("1\t2026-01-01\tx\n"),
+        session.send(wire.query("copy events from stdin (null '1')"), wire.copy_data("1\t2026-01-01\tx\n"),
                      wire.copy_done(), wire.query("select 1"))
         replies = session.read_ready(2)
         self.assertEqual(wire.kinds(replies), "EZTDCZ")

@@ -91,7 +91,7 @@ class ToTheClient(BoundaryCase):
             self.assertEqual(wire.tags_of(listener.query(TEXT.format(userid, TS, "x"))),
                              ["INSERT 0 1"])
             userid += 1
-        self.assertEqual(wire.error_of(listener.ask(wire.parse("", "copy events from stdin"),
+        self.assertEqual(wire.error_of(listener.ask(wire.parse("", "copy events from '/x'"),
                                                     wire.sync())), "0A000")
         then.set()
         note = listener.read()

@@ -201,7 +201,7 @@ class Changes(ChangesCase):
                        for before, after in (("a", "c"), ("b", "a"), ("c", "b")))
         self.addCleanup(self.admin, swap)
         self.assertIsNone(wire.error_of(session.query(swap)))
-        replies = session.ask(wire.parse("", "copy pairs from stdin"),
+        replies = session.ask(wire.parse("", "copy pairs from '/x'"),
                               wire.bind("", "s", ["1", "1", "1"]), wire.sync())
         self.assertEqual(wire.error_of(replies), "0A000")
         replies = session.ask(wire.bind("", "s", ["1", "1", "1"]), wire.execute(), wire.sync())

@@ -41,7 +41,7 @@ STATEMENTS = (
     # refused, because the hash would be lost
     "update orders set id = 5 where note = 'zzupdatezz'",
     "insert into orders select 1, 'zzselectzz'",
-    "copy orders from stdin",
+    "copy orders from '/zzfilezz'",
     "merge into orders using (select 'zzmergezz') s on true when matched then delete",
     "with zzctezz as (insert into orders values (3, 'zzwithzz') returning *) table zzctezz",
     "prepare zzpreparedzz as insert into orders values (1, 'zzbodyzz')",
