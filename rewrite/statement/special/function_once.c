@@ -130,16 +130,18 @@ static bool is_plain(const char *name)
            !(name[0] >= '0' && name[0] <= '9');
 }
 
-/* The detail of a key that is there already is without the hash, as it is told to clients. */
+/* The detail of a key that is there already is without the hash, as it is told to clients: it is the
+ * first or the last of the key. */
 static void hide_hash(const once *it, pgw_buf *out)
 {
     const char *hash = it->table->columns[it->table->hash_column].name;
     if (it->told.len == 0)
         return;
     pgw_buf_addf(out,
-                 " %.*s := pg_catalog.regexp_replace(%.*s, "
-                 "'^Key [(]%s, (.*?)[)]=[(]-?[0-9]+, ', E'Key (\\\\1)=(');",
-                 (int)it->told.len, it->told.ptr, (int)it->told.len, it->told.ptr, hash);
+                 " %.*s := pg_catalog.regexp_replace(pg_catalog.regexp_replace(%.*s, "
+                 "'^Key [(]%s, (.*?)[)]=[(]-?[0-9]+, ', E'Key (\\\\1)=('), "
+                 "'^Key [(](.*), %s[)]=[(](.*), -?[0-9]+[)] ', E'Key (\\\\1)=(\\\\2) ');",
+                 (int)it->told.len, it->told.ptr, (int)it->told.len, it->told.ptr, hash, hash);
 }
 
 static pgw_slice changed_body(const once *it)
