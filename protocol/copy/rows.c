@@ -324,12 +324,13 @@ static void read_csv(chunk *in)
             pass_newline(in);
             continue;
         }
-        char c = *in->at;
-        if (!copy->special[(unsigned char)c]) {
-            copy->escaped = false;
+        const char *run = in->at;
+        while (in->at < in->end && !copy->special[(unsigned char)*in->at])
             in->at++;
-            continue;
-        }
+        copy->escaped = copy->escaped && in->at == run;
+        if (in->at == in->end)
+            break;
+        char c = *in->at;
         note_quote(copy, c);
         bool newline = c == '\n' || c == '\r';
         if (!copy->quoted && newline) {
