@@ -26,13 +26,13 @@ struct px_stream {
 
     px_chunks out;
     size_t counted; /* bytes of it, of the process's `unread` */
+    size_t unheard; /* bytes that were put since it is broken */
     bool full;      /* was full and on_drained is owed */
     bool blocked;   /* the socket takes no more: waiting for writable */
-    size_t unheard; /* bytes that were put since it is broken */
     bool broken;    /* the peer takes no more: output is dropped; what it sent is still read */
     bool finishing; /* the owner puts no more: told when all has left */
+    bool dirty;     /* It is on the worker's list of streams with output. */
     px_stream *next_dirty;
-    bool dirty;
 };
 
 enum {

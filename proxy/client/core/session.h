@@ -172,8 +172,8 @@ struct px_session {
     size_t slot;
     uint64_t ticket; /* never used twice in a worker */
     bool processing;
+    bool is_woken;    /* `woken` is under way. */
     px_message woken; /* to itself: it is to look at what its client has sent */
-    bool is_woken;    /* … and is under way */
 
     px_peer peer;
     px_who who;
