@@ -306,6 +306,28 @@ class Refused(CopyCase):
             admin.rows("truncate items")
 
 
+    def test_a_session_that_is_ended_in_the_middle(self):
+        """By its own mistake: what it was about to copy is given back, which the sanitizer looks for at the end."""
+        session = self.connect(*self.routes()[1])
+        session.send(wire.query("copy items from stdin"))
+        session.read_until("G")
+        session.send(wire.copy_data(b"1\ta\t10\n2"), b"\x01\0\0\0\4")
+        self.assertEqual(session.read_to_end()[-1].fields()["C"], "08P01")
+        session.drop()
+        self.assertEqual(self.admins["hashed"].rows("select * from items"), [])
+
+
+class Noticed(CopyCase):
+    """What a trigger says of a row shows it as its client wrote it."""
+    setup_sql = """create function tell() returns trigger language plpgsql as
+        $$ begin raise notice 'row %', new.id; return new; end $$;
+        create trigger tell before insert on items for each row execute function tell();"""
+
+    def test_the_row_in_a_notice(self):
+        for text, data in (("copy items from stdin", b"1\ta\t10\n2\tb\t20\n"), ("copy items (id, n) from stdin csv", b'1,10\n"2",20')):
+            self.copied(text, data)
+
+
 class Partitioned(Files):
     partitioned = True
 

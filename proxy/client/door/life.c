@@ -1,3 +1,4 @@
+#include "proxy/client/answer/copied.h"
 #include "proxy/client/door/life.h"
 
 #include "protocol/backend.h"
@@ -82,6 +83,7 @@ static void free_session(void *owner)
     px_parsed_forget(session);
     px_parts_forget(session);
     px_refill_end(session, false);
+    px_copied_over(session);
     pgw_buf_free(&session->hand.told);
     px_changes_ask_anew(session);
     free(session);
