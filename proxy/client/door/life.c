@@ -1,4 +1,3 @@
-#include "proxy/client/answer/copied.h"
 #include "proxy/client/door/life.h"
 
 #include "protocol/backend.h"
@@ -7,6 +6,7 @@
 #include "proxy/backend/base/pids.h"
 #include "proxy/base/log.h"
 #include "proxy/base/shared.h"
+#include "proxy/client/answer/copied.h"
 #include "proxy/client/answer/outcome.h"
 #include "proxy/client/answer/parts.h"
 #include "proxy/client/answer/refuse.h"

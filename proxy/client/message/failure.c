@@ -161,7 +161,7 @@ static bool is_log(pgw_slice body)
 }
 
 /* Notices, too, have positions and contexts. */
-px_fate px_failure_notice(px_session *session, const px_reply *head, pgw_slice body)
+static px_fate on_notice(px_session *session, const px_reply *head, pgw_slice body)
 {
     pgw_buf out = {0};
     if (head != NULL && head->swallow && is_log(body))
@@ -357,6 +357,17 @@ static px_fate on_failure(px_session *session, pgw_slice body)
         px_describe_refused(session);
     if (head != NULL && head->kind != PX_REPLY_QUERY && head->kind != PX_REPLY_SYNC)
         skip_to_sync(session);
+    return what;
+}
+
+px_fate px_failure_notice(px_session *session, const px_reply *head, pgw_slice body)
+{
+    pgw_buf told = {0};
+    if (session->own.copy == NULL)
+        return on_notice(session, head, body);
+    px_copy_error(session->own.copy, body, &told);
+    px_fate what = on_notice(session, head, pgw_slice_buf(&told));
+    pgw_buf_free(&told);
     return what;
 }
 
