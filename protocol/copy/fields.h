@@ -34,19 +34,20 @@ typedef struct pgw_copy_options {
     pgw_copy_format format;
     pgw_copy_header header;
     char delimiter, quote, escape;
-    pgw_slice null;    /* the string that stands for NULL, as it is written in a field */
-    pgw_slice marker;  /* the string that stands for a column's default; no pointer: there is none */
+    pgw_slice null;    /* The string that stands for NULL, as it is written in a field. */
+    pgw_slice marker;  /* The string that stands for a column's default; without a pointer there is none. */
     bool csv_dot_ends; /* `\.` alone on a line of csv ends the data, as before PostgreSQL 18. */
-    size_t columns;    /* of each of the client's rows */
-    const uint16_t *wanted; /* for each column: which of the fields that are read it is, from 1; 0:
-                               it is not read */
-    const unsigned char *force; /* for each field that is read: pgw_copy_force */
-    size_t wanted_count;
-    pgw_slice added; /* the name of the added column, as a header line has it */
+    size_t columns;    /* Each of the client's rows has so many fields. */
+    const uint16_t *wanted; /* Each column has the number of its field among those that are read, from
+                               1, or 0 where it is not read. */
+    const unsigned char *force; /* Each field that is read has its pgw_copy_force. */
+    size_t wanted_count;        /* So many fields are read. */
+    pgw_slice added;            /* The name of the added column, as a header line has it. */
 } pgw_copy_options;
 
-/* Reads `raw` in place: the result is no longer, and lies in the same bytes. `force` is of csv. */
+/* Reads a field of text in place: the result lies in the bytes of `raw`. */
 pgw_copy_field pgw_copy_field_text(const pgw_copy_options *options, char *raw, size_t len);
+/* Reads a field of csv in place, likewise; `force` is of pgw_copy_force. */
 pgw_copy_field pgw_copy_field_csv(const pgw_copy_options *options, unsigned force, char *raw, size_t len);
 
 #endif

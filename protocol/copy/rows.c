@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINES = 65536 }; /* whose lengths are known: more than are on their way to the server */
+/* Of so many lines the length is known: of more than can be on their way to the server. */
+enum { LINES = 65536 };
 
 typedef enum eol { EOL_UNKNOWN, EOL_NL, EOL_CR, EOL_CRNL } eol;
 
@@ -15,41 +16,41 @@ typedef enum place {
     IN_SIGNATURE,
     IN_EXTENSION_LENGTH,
     IN_EXTENSION,
-    IN_COUNT, /* of a tuple's fields; -1 ends the data */
+    IN_COUNT, /* How many fields a tuple has; -1 ends the data. */
     IN_LENGTH,
     IN_VALUE,
     IN_TRAILER /* It has ended, or is nothing that the server would take. */
 } place;
 
-enum { SIGNATURE = 15 }; /* bytes, with the flags */
+enum { SIGNATURE = 15 }; /* bytes of the signature and the flags behind it */
 
 typedef struct binary {
     place place;
-    unsigned char number[4]; /* bytes of a number that came so far … */
-    size_t have;             /* … so many */
-    size_t left;             /* bytes of the signature, extension or value that are still to come */
-    int32_t count;           /* of the tuple's fields */
+    unsigned char number[4]; /* The first `have` bytes of a number that came in parts. */
+    size_t have;             /* How many bytes of `number` have come. */
+    size_t left;             /* Bytes of the signature, extension or value that are still to come. */
+    int32_t count;           /* How many fields the tuple has. */
 } binary;
 
 struct pgw_copy {
     const pgw_copy_options *options;
     pgw_copy_fill *fill;
     void *context;
-    bool special[256];    /* bytes that end a run of plain ones */
-    size_t column;        /* of the field at hand, from 0 */
-    uint64_t line;        /* of the row at hand, from 1 */
-    uint64_t rows;        /* that have had their field added */
-    size_t len;           /* bytes of the row at hand in the chunks before this one */
+    bool special[256];    /* Which bytes end a run of plain ones. */
+    size_t column;        /* The field at hand is of this column, from 0. */
+    uint64_t line;        /* The row at hand is on this line, from 1. */
+    uint64_t rows;        /* So many rows have had their field added. */
+    size_t len;           /* So many bytes of the row at hand were in earlier chunks. */
     bool ended;           /* The rest is no data. */
     bool backslash;       /* The byte before was a backslash that says what this one means. */
     bool behind_cr;       /* The byte before was a carriage return that ended a line. */
-    bool quoted, escaped; /* inside of quotes; behind an escape there */
+    bool quoted, escaped; /* The byte is inside of quotes; it stands behind an escape there. */
     eol eol;
     bool began;           /* The first line has ended. */
     binary binary;
-    pgw_buf raw;            /* the fields of the row at hand that are read */
-    size_t *begins, *ends;  /* of each of them, in `raw` */
-    pgw_copy_field *fields; /* as they are given to `fill` */
+    pgw_buf raw;            /* The bytes of the row's fields that are read. */
+    size_t *begins, *ends;  /* Where each field that is read begins and ends in `raw`. */
+    pgw_copy_field *fields; /* The fields that `fill` is given. */
     bool overlong;          /* `raw` lacks something. */
     unsigned char lengths[LINES];
 };
@@ -58,9 +59,9 @@ struct pgw_copy {
 typedef struct chunk {
     pgw_copy *copy;
     const char *at, *end;
-    const char *row;   /* where the row at hand begins, as far as it is in this chunk */
-    const char *field; /* where the field at hand begins, likewise */
-    const char *put;   /* what is before was appended to `out` */
+    const char *row;   /* Where the row at hand begins, or the chunk if it began earlier. */
+    const char *field; /* Where the field at hand begins, or the chunk if it began earlier. */
+    const char *put;   /* All bytes before this one were appended to `out`. */
     pgw_buf *out;
 } chunk;
 
@@ -107,7 +108,7 @@ bool pgw_copy_line(const pgw_copy *copy, uint64_t line, size_t *bytes)
     return line + LINES > copy->line;
 }
 
-/* Up to `to`; the rest of the chunk is not put out yet. */
+/* Appends the bytes up to `to` to the output. */
 static void put(chunk *in, const char *to)
 {
     pgw_buf_add(in->out, in->put, (size_t)(to - in->put));
@@ -145,7 +146,7 @@ static void end_field(pgw_copy *copy)
     copy->column++;
 }
 
-/* Up to `to`, where it ends, or where the chunk does. */
+/* Keeps the field at hand up to `to`, where it ends, or where the chunk does. */
 static void keep_field(chunk *in, const char *to)
 {
     if (wanted(in->copy) > 0)

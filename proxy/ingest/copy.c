@@ -20,9 +20,9 @@ struct px_copy {
     px_catalog *catalog; /* counted */
     pgw_env env;
     pgw_copy *rows;
-    pgw_arena arena;   /* of `copy` */
-    pgw_arena scratch; /* of values */
-    pgw_value *values; /* of the hash_key */
+    pgw_arena arena;   /* `copy` lives in it. */
+    pgw_arena scratch; /* Values are read in it. */
+    pgw_value *values; /* One value for each column of the hash_key. */
 };
 
 /* --- the hash of a row --- */

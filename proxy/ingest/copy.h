@@ -21,7 +21,7 @@ uint64_t px_copy_rows(const px_copy *copy);
 void px_copy_response(pgw_slice body, pgw_buf *out);
 /* The messages for the server with the next bytes of data; none, if nothing is complete so far. */
 void px_copy_data(px_copy *copy, pgw_slice bytes, pgw_buf *out);
-/* … that are left when the data has ended. */
+/* The data has ended: the messages for the server with what is left of it; none, if nothing is. */
 void px_copy_end(px_copy *copy, pgw_buf *out);
 
 /* The body of an error about it as its client is to see it: the row in its context as the client

@@ -19,8 +19,8 @@ void px_schema_fingerprint_query(const cfg_config *config, pgw_buf *sql);
 /* … for the schema and name of tables that have the name of a pattern and are none of it: ordinary
  * ones, the oldest if there are many. */
 void px_schema_unspread_query(const cfg_config *config, pgw_buf *sql);
-/* … for the schema and name of the configured tables and those of patterns, and the first column of
- * the primary key: 100 at most, the oldest. */
+/* A question for tables that are configured or of a pattern: schema, name, and the first column of
+ * the primary key; of the oldest 100 at most. */
 void px_schema_first_query(const cfg_config *config, pgw_buf *sql);
 
 #endif

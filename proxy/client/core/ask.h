@@ -14,8 +14,8 @@
 /* Writes a question to `out`; what the answers are for is marked in their replies. `sql` is no
  * longer than a message may be. */
 void px_ask(px_session *session, pgw_slice sql, px_asks asks, pgw_buf *out);
-/* … with values for its parameters, which are no longer than a message may be, too: of a Bind,
- * which a walsender cannot send. */
+/* Asks with values for the question's parameters, which are no longer than a message may be. They
+ * come by Bind, which a walsender cannot send. */
 void px_ask_with(px_session *session, pgw_slice sql, const px_unseen_values *values, px_asks asks,
                  pgw_buf *out);
 /* Sends what was written, and frees it; the link is ready. In the middle of a group there is no

@@ -32,7 +32,7 @@ typedef enum px_asks {
 typedef enum px_unseen {
     PX_UNSEEN_NOTHING,
     PX_UNSEEN_LOOK,    /* it, or all up to a Sync, asks for the configured tables (own_look.h) */
-    PX_UNSEEN_QUESTION /* of a walsender's, which has no other way to be asked (ask.h) */
+    PX_UNSEEN_QUESTION /* It is a question of ours on a walsender's link, which takes no Parse (ask.h). */
 } px_unseen;
 
 /* A name whose meaning hangs on what is not answered yet. */

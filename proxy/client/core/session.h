@@ -87,7 +87,7 @@ typedef struct px_own {
     bool ran;       /* something has run since then, which may have ended a transaction */
     bool unsynced;  /* extended messages were sent since the last Sync */
     bool copy_in;   /* the link is in copy-in mode */
-    struct px_copy *copy; /* of a configured table, until it is answered (ingest/copy.h); owned; NULL: none */
+    struct px_copy *copy; /* The COPY of a configured table that is under way (ingest/copy.h); owned; NULL: none. */
     bool has_state; /* something there cannot be made again elsewhere */
     bool alters;    /* what new sessions begin with, as soon as it is committed */
     bool dropped;   /* of the link's message `left` goes nowhere */
