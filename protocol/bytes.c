@@ -79,17 +79,21 @@ bool pgw_slice_ieq_str(pgw_slice a, const char *b)
     return pgw_slice_ieq(a, pgw_slice_str(b));
 }
 
+static __attribute__((noinline)) void grow(pgw_buf *buf, size_t more)
+{
+    if (more > SIZE_MAX / 2 - buf->len)
+        or_die(NULL);
+    size_t cap = buf->cap ? buf->cap : 64;
+    while (cap - buf->len < more)
+        cap *= 2;
+    buf->ptr = pgw_realloc(buf->ptr, cap);
+    buf->cap = cap;
+}
+
 char *pgw_buf_reserve(pgw_buf *buf, size_t more)
 {
-    if (buf->ptr == NULL || buf->cap - buf->len < more) {
-        if (more > SIZE_MAX / 2 - buf->len)
-            or_die(NULL);
-        size_t cap = buf->cap ? buf->cap : 64;
-        while (cap - buf->len < more)
-            cap *= 2;
-        buf->ptr = pgw_realloc(buf->ptr, cap);
-        buf->cap = cap;
-    }
+    if (buf->ptr == NULL || buf->cap - buf->len < more)
+        grow(buf, more);
     return buf->ptr + buf->len;
 }
 
@@ -113,7 +117,8 @@ void pgw_buf_add_str(pgw_buf *buf, const char *nul_terminated)
 
 void pgw_buf_add_byte(pgw_buf *buf, char byte)
 {
-    pgw_buf_add(buf, &byte, 1);
+    *pgw_buf_reserve(buf, 1) = byte;
+    buf->len++;
 }
 
 static void add_big_endian(pgw_buf *buf, uint64_t value, size_t bytes)
@@ -139,21 +144,34 @@ void pgw_buf_add_i64(pgw_buf *buf, int64_t value)
     add_big_endian(buf, (uint64_t)value, 8);
 }
 
-/* Two digits at a time: each division waits for the one before it. */
+static char *put_pair(char *end, uint32_t pair)
+{
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+                                "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+                                "8081828384858687888990919293949596979899";
+    memcpy(end - 2, pairs + pair * 2, 2);
+    return end - 2;
+}
+
+/* Two digits at a time; and as long as there are more than eight, by divisions of 64 bits that
+ * leave the next eight. */
 static void add_digits(pgw_buf *buf, uint64_t value, bool minus)
 {
-    char digits[24];
-    size_t at = sizeof digits;
-    for (; value >= 10; value /= 100) {
-        unsigned pair = value % 100;
-        digits[--at] = (char)('0' + pair % 10);
-        digits[--at] = (char)('0' + pair / 10);
+    enum { EIGHT = 100000000 };
+    char digits[24], *end = digits + sizeof digits, *at = end;
+    for (; value >= EIGHT; value /= EIGHT) {
+        uint32_t eight = (uint32_t)(value % EIGHT), high = eight / 10000, low = eight % 10000;
+        at = put_pair(put_pair(at, low % 100), low / 100);
+        at = put_pair(put_pair(at, high % 100), high / 100);
     }
-    if (value > 0 || at == sizeof digits)
-        digits[--at] = (char)('0' + value);
+    uint32_t rest = (uint32_t)value;
+    for (; rest >= 10; rest /= 100)
+        at = put_pair(at, rest % 100);
+    if (rest > 0 || at == end)
+        *--at = (char)('0' + rest);
     if (minus)
-        digits[--at] = '-';
-    pgw_buf_add(buf, digits + at, sizeof digits - at);
+        *--at = '-';
+    pgw_buf_add(buf, at, (size_t)(end - at));
 }
 
 void pgw_buf_add_decimal(pgw_buf *buf, int64_t value)

@@ -3,6 +3,7 @@
 #include "protocol/value_numeric.h"
 #include "protocol/value_text.h"
 
+#include <endian.h>
 #include <math.h>
 #include <string.h>
 
@@ -10,28 +11,26 @@
 #define EPOCH_DAYS INT64_C(10957)
 #define EPOCH_USECS INT64_C(946684800000000)
 
-static void add_little_endian(uint64_t integer, size_t width, pgw_buf *out)
+static pgw_slice little_endian(uint64_t integer, size_t width, char *room)
 {
-    char *bytes = pgw_buf_reserve(out, width);
-    for (size_t i = 0; i < width; i++)
-        bytes[i] = (char)(integer >> 8 * i);
-    out->len += width;
+    integer = htole64(integer);
+    memcpy(room, &integer, sizeof integer);
+    return (pgw_slice){room, width};
 }
 
 /* Days and microseconds are moved from 2000 to 1970; the infinities stay where they are. */
-static void add_time(const pgw_value *value, pgw_buf *out)
+static pgw_slice of_time(const pgw_value *value, char *room)
 {
     int64_t integer = value->as.integer;
     if (value->type == PGW_DATE) {
         bool infinite = integer == INT32_MIN || integer == INT32_MAX;
-        add_little_endian((uint64_t)(infinite ? integer : integer + EPOCH_DAYS), 4, out);
-        return;
+        return little_endian((uint64_t)(infinite ? integer : integer + EPOCH_DAYS), 4, room);
     }
     bool infinite = integer == INT64_MIN || integer == INT64_MAX;
-    add_little_endian((uint64_t)integer + (infinite ? 0 : (uint64_t)EPOCH_USECS), 8, out);
+    return little_endian((uint64_t)integer + (infinite ? 0 : (uint64_t)EPOCH_USECS), 8, room);
 }
 
-static void add_real(double real, pgw_buf *out)
+static pgw_slice of_real(double real, char *room)
 {
     uint64_t bits;
     if (real == 0)
@@ -39,38 +38,32 @@ static void add_real(double real, pgw_buf *out)
     memcpy(&bits, &real, sizeof bits);
     if (isnan(real))
         bits = UINT64_C(0x7ff8000000000000); /* all NaNs are equal */
-    add_little_endian(bits, 8, out);
+    return little_endian(bits, 8, room);
 }
 
-void pgw_value_canonical(const pgw_value *value, pgw_buf *out)
+pgw_slice pgw_value_canonical(const pgw_value *value, char room[PGW_CANONICAL_ROOM])
 {
     if (value->null)
-        return;
+        return (pgw_slice){room, 0};
     switch (value->type) {
     case PGW_BOOL:
-        add_little_endian((uint64_t)value->as.integer, 1, out);
-        return;
+        return little_endian((uint64_t)value->as.integer, 1, room);
     case PGW_INT2:
     case PGW_INT4:
     case PGW_INT8:
-        add_little_endian((uint64_t)value->as.integer, 8, out);
-        return;
+        return little_endian((uint64_t)value->as.integer, 8, room);
     case PGW_DATE:
     case PGW_TIMESTAMP:
     case PGW_TIMESTAMPTZ:
-        add_time(value, out);
-        return;
+        return of_time(value, room);
     case PGW_FLOAT4:
     case PGW_FLOAT8:
-        add_real(value->as.real, out);
-        return;
+        return of_real(value->as.real, room);
     case PGW_NUMERIC:
-        pgw_buf_add_slice(out, pgw_numeric_shortest(value->as.bytes));
-        return;
+        return pgw_numeric_shortest(value->as.bytes);
     case PGW_BPCHAR:
-        pgw_buf_add_slice(out, pgw_text_trim(value->as.bytes));
-        return;
+        return pgw_text_trim(value->as.bytes);
     default:
-        pgw_buf_add_slice(out, value->as.bytes);
+        return value->as.bytes;
     }
 }

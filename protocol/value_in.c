@@ -116,8 +116,10 @@ static pgw_verdict read_text(uint32_t type, pgw_slice text, const pgw_reading *r
 pgw_verdict pgw_value_from_text(uint32_t type, int32_t typmod, pgw_slice text,
                                 const pgw_reading *reading, pgw_value *out)
 {
-    *out = (pgw_value){.type = type};
     pgw_error_clear(reading->error);
+    if (typmod == -1 && pgw_integer_plain(type, text, out))
+        return PGW_KNOWN;
+    *out = (pgw_value){.type = type};
     if (!typmod_valid(type, typmod))
         return PGW_UNKNOWABLE;
     pgw_verdict verdict = pgw_text_check(text, reading->env, reading->error);

@@ -134,6 +134,22 @@ pgw_verdict pgw_number_older(pgw_slice text, pgw_arena *arena, pgw_slice *older)
     return verdict;
 }
 
+bool pgw_integer_plain(uint32_t type, pgw_slice text, pgw_value *out)
+{
+    size_t most = type == PGW_INT8 ? 18 : type == PGW_INT4 ? 9 : type == PGW_INT2 ? 4 : 0;
+    int64_t number = 0;
+    if (text.len == 0 || text.len > most)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned digit = (unsigned char)text.ptr[i] - (unsigned)'0';
+        if (digit > 9)
+            return false;
+        number = number * 10 + digit;
+    }
+    *out = (pgw_value){.type = type, .as.integer = number};
+    return true;
+}
+
 pgw_verdict pgw_integer_in(uint32_t type, pgw_slice text, const pgw_reading *reading,
                            pgw_value *out)
 {

@@ -6,6 +6,9 @@
 
 #include "protocol/value.h"
 
+/* Reads what is nothing but digits, so few that any number of them fits; false: it is something
+ * else, or of another type. */
+PGW_MUST_CHECK bool pgw_integer_plain(uint32_t type, pgw_slice text, pgw_value *out);
 /* Reads `text` as smallint's, integer's or bigint's input function of the server at hand does. */
 PGW_MUST_CHECK pgw_verdict pgw_integer_in(uint32_t type, pgw_slice text, const pgw_reading *reading,
                                           pgw_value *out);

@@ -17,9 +17,23 @@ static pgw_verdict refuse_encoding(pgw_slice rest, pgw_error *error)
     return PGW_REFUSE(error, "22021", "invalid byte sequence for encoding \"UTF8\": %s", hex);
 }
 
+/* How many of the first bytes are certainly ASCII, and no NUL: eight at a time. */
+static size_t plain_bytes(pgw_slice text)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), highs = ones << 7;
+    size_t at = 0;
+    uint64_t eight;
+    for (; text.len - at >= sizeof eight; at += sizeof eight) {
+        memcpy(&eight, text.ptr + at, sizeof eight);
+        if (((eight - ones) | eight) & highs) /* A byte is 0, or has its highest bit. */
+            break;
+    }
+    return at;
+}
+
 pgw_verdict pgw_text_check(pgw_slice text, const pgw_env *env, pgw_error *error)
 {
-    size_t at = 0;
+    size_t at = plain_bytes(text);
     while (at < text.len) {
         unsigned char c = (unsigned char)text.ptr[at];
         if (c != 0 && c < 0x80) {

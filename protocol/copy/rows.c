@@ -3,6 +3,7 @@
 #include "protocol/copy/fields.h"
 
 #include <endian.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,12 +33,19 @@ typedef struct binary {
     int32_t count;           /* How many fields the tuple has. */
 } binary;
 
+/* The compiler compares them all at once, where the machine can. */
+typedef unsigned char sixteen __attribute__((vector_size(16)));
+
+enum { SPECIALS = 5 };
+
 struct pgw_copy {
+    sixteen specials[SPECIALS]; /* Bytes that end a run of plain ones, each sixteen times. */
+    bool special[256];          /* Whether a byte is one of these. */
     const pgw_copy_options *options;
     pgw_copy_fill *fill;
     void *context;
-    bool special[256];    /* Which bytes end a run of plain ones. */
     size_t column;        /* The field at hand is of this column, from 0. */
+    size_t wanted;        /* The number, from 1, of the field at hand among those that are read; 0: it is not. */
     uint64_t line;        /* The row at hand is on this line, from 1. */
     uint64_t rows;        /* So many rows have had their field added. */
     size_t len;           /* So many bytes of the row at hand were in earlier chunks. */
@@ -65,38 +73,6 @@ typedef struct chunk {
     pgw_buf *out;
 } chunk;
 
-pgw_copy *pgw_copy_new(const pgw_copy_options *options, pgw_copy_fill *fill, void *context)
-{
-    pgw_copy *copy = pgw_calloc(1, sizeof *copy);
-    copy->options = options;
-    copy->fill = fill;
-    copy->context = context;
-    copy->line = 1;
-    copy->binary.left = SIGNATURE;
-    copy->special['\n'] = copy->special['\r'] = true;
-    copy->special[(unsigned char)options->delimiter] = true;
-    if (options->format == PGW_COPY_CSV)
-        copy->special[(unsigned char)options->quote] = copy->special[(unsigned char)options->escape] = true;
-    else
-        copy->special['\\'] = true;
-    pgw_buf_reserve(&copy->raw, 64); /* It is never without memory, so that its fields have places. */
-    copy->begins = pgw_calloc(options->wanted_count + 1, sizeof *copy->begins);
-    copy->ends = pgw_calloc(options->wanted_count + 1, sizeof *copy->ends);
-    copy->fields = pgw_calloc(options->wanted_count + 1, sizeof *copy->fields);
-    return copy;
-}
-
-void pgw_copy_free(pgw_copy *copy)
-{
-    if (copy == NULL)
-        return;
-    pgw_buf_free(&copy->raw);
-    free(copy->begins);
-    free(copy->ends);
-    free(copy->fields);
-    free(copy);
-}
-
 uint64_t pgw_copy_rows(const pgw_copy *copy)
 {
     return copy->rows;
@@ -117,12 +93,6 @@ static void put(chunk *in, const char *to)
 
 /* --- the fields that are read --- */
 
-/* The number, from 1, of the field at hand among those that are read; 0: it is not. */
-static size_t wanted(const pgw_copy *copy)
-{
-    return copy->column < copy->options->columns ? copy->options->wanted[copy->column] : 0;
-}
-
 /* Keeps bytes of the field at hand. */
 static void keep(pgw_copy *copy, const char *bytes, size_t len)
 {
@@ -133,23 +103,22 @@ static void keep(pgw_copy *copy, const char *bytes, size_t len)
 
 static void begin_field(pgw_copy *copy)
 {
-    size_t number = wanted(copy);
-    if (number > 0)
-        copy->begins[number - 1] = copy->raw.len;
+    copy->wanted = copy->column < copy->options->columns ? copy->options->wanted[copy->column] : 0;
+    if (copy->wanted > 0)
+        copy->begins[copy->wanted - 1] = copy->raw.len;
 }
 
 static void end_field(pgw_copy *copy)
 {
-    size_t number = wanted(copy);
-    if (number > 0)
-        copy->ends[number - 1] = copy->raw.len;
+    if (copy->wanted > 0)
+        copy->ends[copy->wanted - 1] = copy->raw.len;
     copy->column++;
 }
 
 /* Keeps the field at hand up to `to`, where it ends, or where the chunk does. */
 static void keep_field(chunk *in, const char *to)
 {
-    if (wanted(in->copy) > 0)
+    if (in->copy->wanted > 0)
         keep(in->copy, in->field, (size_t)(to - in->field));
 }
 
@@ -259,7 +228,7 @@ static void end_data(chunk *in, bool here)
         in->at--;
     } else {
         copy->len--; /* The backslash was the last byte of the chunk before. */
-        if (wanted(copy) > 0 && copy->raw.len > 0)
+        if (copy->wanted > 0 && copy->raw.len > 0)
             copy->raw.len--;
     }
     end_row(in);
@@ -277,6 +246,40 @@ static void pass_escaped(chunk *in, bool here)
         in->at++;
 }
 
+/* Which of these bytes is the first special one; 16: none is. */
+static size_t first_special(const pgw_copy *copy, const char *at)
+{
+    sixteen bytes;
+    uint64_t found[2];
+    memcpy(&bytes, at, sizeof bytes);
+    sixteen special = (sixteen)(bytes == copy->specials[0]);
+#pragma GCC unroll 4
+    for (size_t i = 1; i < SPECIALS; i++)
+        special |= (sixteen)(bytes == copy->specials[i]);
+    memcpy(found, &special, sizeof found);
+    if (found[0] != 0)
+        return (size_t)__builtin_ctzll(le64toh(found[0])) / 8;
+    return found[1] != 0 ? 8 + (size_t)__builtin_ctzll(le64toh(found[1])) / 8 : sizeof bytes;
+}
+
+/* Goes on to the next special byte, or to the end. */
+static void pass_plain(chunk *in)
+{
+    const pgw_copy *copy = in->copy;
+    const char *at = in->at, *end = in->end;
+    while (end - at >= (ptrdiff_t)sizeof(sixteen)) {
+        size_t plain = first_special(copy, at);
+        at += plain;
+        if (plain < sizeof(sixteen)) {
+            in->at = at;
+            return;
+        }
+    }
+    while (at < end && !copy->special[(unsigned char)*at])
+        at++;
+    in->at = at;
+}
+
 static void read_text(chunk *in)
 {
     pgw_copy *copy = in->copy;
@@ -288,8 +291,7 @@ static void read_text(chunk *in)
             pass_newline(in);
             continue;
         }
-        while (in->at < in->end && !copy->special[(unsigned char)*in->at])
-            in->at++;
+        pass_plain(in);
         if (in->at == in->end)
             break;
         if (*in->at == delimiter) {
@@ -326,13 +328,15 @@ static void read_csv(chunk *in)
             continue;
         }
         const char *run = in->at;
-        while (in->at < in->end && !copy->special[(unsigned char)*in->at])
-            in->at++;
+        pass_plain(in);
         copy->escaped = copy->escaped && in->at == run;
         if (in->at == in->end)
             break;
         char c = *in->at;
-        note_quote(copy, c);
+        if (c == copy->options->quote || c == copy->options->escape)
+            note_quote(copy, c);
+        else
+            copy->escaped = false;
         bool newline = c == '\n' || c == '\r';
         if (!copy->quoted && newline) {
             end_line(in);
@@ -413,10 +417,9 @@ static void begin_tuple(chunk *in, int32_t count)
 static void begin_value(chunk *in, int32_t len)
 {
     pgw_copy *copy = in->copy;
-    size_t number = wanted(copy);
-    if (number > 0)
-        copy->fields[number - 1].null = len == -1;
     begin_field(copy);
+    if (copy->wanted > 0)
+        copy->fields[copy->wanted - 1].null = len == -1;
     copy->binary.left = len > 0 ? (size_t)len : 0;
     copy->binary.place = len < -1 ? IN_TRAILER : IN_VALUE;
 }
@@ -426,7 +429,7 @@ static bool pass_bytes(chunk *in)
 {
     binary *it = &in->copy->binary;
     size_t here = (size_t)(in->end - in->at), part = here < it->left ? here : it->left;
-    if (it->place == IN_VALUE && wanted(in->copy) > 0)
+    if (it->place == IN_VALUE && in->copy->wanted > 0)
         keep(in->copy, in->at, part);
     in->at += part;
     it->left -= part;
@@ -484,6 +487,40 @@ static void read_binary(chunk *in)
 }
 
 /* --- in and out --- */
+
+pgw_copy *pgw_copy_new(const pgw_copy_options *options, pgw_copy_fill *fill, void *context)
+{
+    pgw_copy *copy = pgw_calloc(1, sizeof *copy);
+    copy->options = options;
+    copy->fill = fill;
+    copy->context = context;
+    copy->line = 1;
+    copy->binary.left = SIGNATURE;
+    bool csv = options->format == PGW_COPY_CSV;
+    const char specials[SPECIALS] = {'\n', '\r', options->delimiter, csv ? options->quote : '\\',
+                                     csv ? options->escape : '\\'};
+    for (size_t i = 0; i < SPECIALS; i++) {
+        copy->specials[i] = (sixteen){0} + (unsigned char)specials[i];
+        copy->special[(unsigned char)specials[i]] = true;
+    }
+    pgw_buf_reserve(&copy->raw, 64); /* It is never without memory, so that its fields have places. */
+    copy->begins = pgw_calloc(options->wanted_count + 1, sizeof *copy->begins);
+    copy->ends = pgw_calloc(options->wanted_count + 1, sizeof *copy->ends);
+    copy->fields = pgw_calloc(options->wanted_count + 1, sizeof *copy->fields);
+    begin_row(copy);
+    return copy;
+}
+
+void pgw_copy_free(pgw_copy *copy)
+{
+    if (copy == NULL)
+        return;
+    pgw_buf_free(&copy->raw);
+    free(copy->begins);
+    free(copy->ends);
+    free(copy->fields);
+    free(copy);
+}
 
 void pgw_copy_feed(pgw_copy *copy, pgw_slice bytes, pgw_buf *out)
 {

@@ -175,9 +175,10 @@ px_unit_key px_unit_key_of(const rw_table *table, const rw_key *key)
         return out;
     pgw_buf bytes = {0};
     for (size_t i = 0; i < table->primary_key_count; i++) {
-        size_t before = bytes.len;
-        pgw_value_canonical(&key->values[i], &bytes);
-        uint64_t len = key->values[i].null ? UINT64_MAX : bytes.len - before;
+        char room[PGW_CANONICAL_ROOM];
+        pgw_slice value = pgw_value_canonical(&key->values[i], room);
+        uint64_t len = key->values[i].null ? UINT64_MAX : value.len;
+        pgw_buf_add_slice(&bytes, value);
         pgw_buf_add(&bytes, &len, sizeof len); /* ("ab", "c") is not ("a", "bc") */
     }
     out.fingerprint = XXH3_64bits(bytes.ptr, bytes.len);

@@ -57,15 +57,34 @@ bool rw_hash_supports(rw_hash_function function, const uint32_t *types, size_t c
     return true;
 }
 
-/* All key columns' canonical bytes, one after another. */
+static uint64_t hash_bytes(const rw_table *table, pgw_slice bytes)
+{
+    return table->hash_function == RW_CITYHASH64 ? rw_cityhash64(bytes) : rw_xxh3(bytes);
+}
+
+/* All key columns' canonical bytes, one after another; short ones without memory of their own. */
 static uint64_t hash_canonical(const rw_table *table, const pgw_value *values)
 {
-    pgw_buf bytes = {0};
-    for (size_t i = 0; i < table->hash_key_count; i++)
-        pgw_value_canonical(&values[i], &bytes);
-    uint64_t hash = table->hash_function == RW_CITYHASH64 ? rw_cityhash64(pgw_slice_buf(&bytes))
-                                                          : rw_xxh3(pgw_slice_buf(&bytes));
-    pgw_buf_free(&bytes);
+    char room[PGW_CANONICAL_ROOM], near[256];
+    size_t len = 0, i = 0;
+    if (table->hash_key_count == 1)
+        return hash_bytes(table, pgw_value_canonical(&values[0], room));
+    for (; i < table->hash_key_count; i++) {
+        pgw_slice bytes = pgw_value_canonical(&values[i], room);
+        if (bytes.len > sizeof near - len)
+            break;
+        if (bytes.len > 0)
+            memcpy(near + len, bytes.ptr, bytes.len);
+        len += bytes.len;
+    }
+    if (i == table->hash_key_count)
+        return hash_bytes(table, (pgw_slice){near, len});
+    pgw_buf all = {0};
+    pgw_buf_add(&all, near, len);
+    for (; i < table->hash_key_count; i++)
+        pgw_buf_add_slice(&all, pgw_value_canonical(&values[i], room));
+    uint64_t hash = hash_bytes(table, pgw_slice_buf(&all));
+    pgw_buf_free(&all);
     return hash;
 }
 

@@ -189,13 +189,10 @@ static void key_bytes(const rw_table *table, const rw_key *key, pgw_buf *out)
 {
     pgw_buf_clear(out);
     for (size_t i = 0; i < table->primary_key_count; i++) {
-        size_t at = out->len;
-        pgw_buf_add_i32(out, key->values[i].null ? -1 : 0);
-        if (key->values[i].null)
-            continue;
-        pgw_value_canonical(&key->values[i], out);
-        uint32_t len = (uint32_t)(out->len - at - 4);
-        memcpy(out->ptr + at, &len, sizeof len);
+        char room[PGW_CANONICAL_ROOM];
+        pgw_slice bytes = pgw_value_canonical(&key->values[i], room);
+        pgw_buf_add_i32(out, key->values[i].null ? -1 : (int32_t)bytes.len);
+        pgw_buf_add_slice(out, bytes);
     }
 }
 

@@ -3,8 +3,10 @@ stored is the same, and every stored hash is right."""
 import asyncio
 import contextlib
 import io
+import os
 import struct
 import subprocess
+import tempfile
 import unittest
 
 import asyncpg
@@ -340,6 +342,8 @@ class Partitioned(Files):
 
 
 ROWS = [(number, f"name {number}" if number % 3 else None, number * 2) for number in range(500)]
+CSV = "".join(f"{a},{b or ''},{c}\n" for a, b, c in ROWS).encode()
+JDBC = "/usr/share/java/postgresql.jar"
 
 
 @unittest.skipIf(harness.DIRECT, "only with keyspread in between")
@@ -385,17 +389,40 @@ class Clients(CopyCase):
         self.check_rows()
 
     def test_psql(self):
-        data = "id,v,n\n" + "".join(f"{a},{b or ''},{c}\n" for a, b, c in ROWS)
         self.run_tool("psql", "-X", "-d", self.url(), "-v", "ON_ERROR_STOP=1", "-c", "\\copy items from pstdin csv header",
-                      input=data.encode())
+                      input=b"id,v,n\n" + CSV)
         self.check_rows()
 
-    def test_a_dump_of_a_plain_table(self):
+    def test_pgjdbc(self):
+        if not os.path.exists(JDBC):
+            harness.missing("pgjdbc (libpostgresql-jdbc-java)")
+        database, port = self.routes()[1]
+        printed = self.run_tool("java", "-XX:TieredStopAtLevel=1", "-cp", JDBC, os.path.join(harness.HERE, "java", "Copy.java"),
+                                f"jdbc:postgresql://127.0.0.1:{port}/{database}?user={self.user}&sslmode=disable",
+                                "copy items from stdin csv", input=CSV)
+        self.assertEqual(printed, b"500")
+        self.check_rows()
+
+    def make_plain(self):
+        """The same rows in the plain table; its URL."""
         database, port = self.routes()[0]
-        plain = f"postgresql://{self.user}@127.0.0.1:{port}/{database}"
         self.admins["direct"].rows("insert into items select i, case when i % 3 <> 0 then 'name ' || i end, i * 2 "
                                    "from generate_series(0, 499) i")
-        dump = self.run_tool("pg_dump", "--data-only", "-t", "items", plain)
+        return f"postgresql://{self.user}@127.0.0.1:{port}/{database}"
+
+    def test_a_dump_that_pg_restore_reads(self):
+        """By two connections at once, as one transaction, and as INSERTs."""
+        plain = self.make_plain()
+        for dumped, restored in (((), ("-j", "2")), ((), ("--single-transaction",)), (("--inserts",), ())):
+            with self.subTest(dumped=dumped, restored=restored), tempfile.TemporaryDirectory() as folder:
+                dump = os.path.join(folder, "dump")
+                self.run_tool("pg_dump", "-Fc", "--data-only", "-t", "items", *dumped, "-f", dump, plain)
+                self.run_tool("pg_restore", "--exit-on-error", *restored, "-d", self.url(), dump)
+                self.check_rows()
+        self.contents("direct")
+
+    def test_a_dump_of_a_plain_table(self):
+        dump = self.run_tool("pg_dump", "--data-only", "-t", "items", self.make_plain())
         self.run_tool("psql", "-X", "-d", self.url(), "-v", "ON_ERROR_STOP=1", "-f", "-", input=dump)
         self.contents("direct")
         self.check_rows()

@@ -1,6 +1,7 @@
 """Tables that are made through keyspread, and cut into partitions on PostgreSQL (`uniform`, `at`): whatever partitioned tables
 take is replied as of plain ones, and the catalog shows plain ones; what they do not take is refused, with a hint."""
 import contextlib
+import subprocess
 import unittest
 
 import harness
@@ -17,6 +18,8 @@ MADE = (
     "create table one (id int primary key, n int); create index on one (n); create index on only one (n, id)",
     "create table one (id int primary key, n int); alter table one add x int; alter table only one drop x, alter n set not null",
     "create table one (id int, n int); create table if not exists one (id int primary key); alter table one add primary key (id)",
+    "create table one (id int primary key, n int) with (fillfactor = 70)",
+    "create unlogged table one (id int primary key, n int)with(fillfactor=70,autovacuum_enabled=off)/* the end */",
 )
 
 USED = (
@@ -36,7 +39,7 @@ USED = (
 REFUSED = (
     "create table one (id int primary key, n int unique)", "create table one (id int primary key, n int, constraint k unique (n))",
     "create table one (id int primary key, n int, unique (id))", "create table one (id int primary key, exclude using btree (id with =))",
-    "create table one (id int primary key) inherits (parent)", "create table one (id int primary key) with (fillfactor = 70)",
+    "create table one (id int primary key) inherits (parent)",
     "create table one (id int primary key) partition by hash (id)", "create table one (id int primary key, p int references one)",
     "create table one (id int primary key) using heap",
 )
@@ -49,12 +52,34 @@ LATER = (
 
 @harness.proxied
 class MadePartitions(SessionCase):
-    tables = (Planned("one", ["id"], kind={"uniform": 16}),)
+    tables = (Planned("one", ["id"], kind={"uniform": 16}), Planned("pgbench_accounts", ["aid"], kind={"uniform": 16}),
+              Planned("pgbench_branches", ["bid"], kind={"uniform": 4}), Planned("pgbench_tellers", ["tid"], kind={"uniform": 4}))
     setup_sql = "create table parent (p int)"
 
     def setUp(self):
         self.sessions = self.connect_both()
         self.clean()
+
+    def test_storage_options_are_of_the_partitions(self):
+        self.query("create table one (id int primary key, n int) with (fillfactor = 70, toast.autovacuum_enabled = off)")
+        self.assertEqual(self.admins["hashed"].rows("select reloptions::text, count(*) from pg_class where relname like 'one_p%'"
+                                                    " and relkind = 'r' group by 1"), [["{fillfactor=70}", "16"]])
+        self.clean()
+        answers = [shown(reply) for reply in self.sessions[1].ask(wire.query("create table one (id int primary key) with (nosuch = 1)"))]
+        self.assertTrue(any("C='22023'" in answer for answer in answers), answers)
+        self.assertEqual(self.admins["hashed"].rows("select to_regclass('one')"), [[None]])
+
+    def test_pgbench_makes_its_tables(self):
+        """`pgbench -i`: CREATE TABLE WITH (fillfactor), COPY WITH (freeze), and then ALTER TABLE ADD PRIMARY KEY."""
+        for database, port in self.routes():
+            done = subprocess.run(["pgbench", "-i", "-q", "-h", "127.0.0.1", "-p", str(port), "-U", harness.USER, database], capture_output=True,
+                                  text=True, timeout=harness.PATIENCE, check=False)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.query("select * from pgbench_accounts where aid in (1, 77777, 100000) order by aid")
+        self.query("select count(*), sum(aid), sum(abalance) from pgbench_accounts")
+        with contextlib.closing(harness.connect_admin(self.postgres, "hashed")) as connection:
+            harness.verify_hashes(self, connection, self.tables[1])
+        self.query("drop table pgbench_accounts, pgbench_branches, pgbench_tellers, pgbench_history")
 
     def clean(self):
         for admin in self.admins.values():

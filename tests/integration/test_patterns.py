@@ -1,6 +1,7 @@
 """Tables that the configuration names by a pattern: those that are there, those that clients make, and those that
 somebody makes past keyspread are spread; others of such a name are ordinary tables. What is replied is what PostgreSQL
 replies to the same statements without keyspread."""
+import subprocess
 import unittest
 
 import harness
@@ -16,7 +17,8 @@ KEY = "select pg_get_constraintdef(oid) from pg_constraint where conrelid = '{}'
 TABLES = (Planned("events_*", "auto", hash_column="keyspread_hash"), Planned("events_long_*", ["userid", "ts"]),
           Planned("events_own", ["id"]), Planned("shop.app_*", "auto", hash_column="keyspread_hash"),
           Planned('"Odd "*', "auto", hash_column="keyspread_hash"), Planned("shop.events_*", "auto", hash_column="keyspread_hash"),
-          Planned("twins", ["id"], hash_column="keyspread_hash"), Planned("shop.twins", ["n"], hash_column="keyspread_hash"))
+          Planned("server_*", "auto", hash_column="keyspread_hash", hash_function="pg_hash"),
+          Planned("cut_*", "auto", hash_column="keyspread_hash", kind={"uniform": 4}), Planned("twins", ["id"], hash_column="keyspread_hash"), Planned("shop.twins", ["n"], hash_column="keyspread_hash"))
 
 
 @harness.proxied
@@ -128,11 +130,11 @@ class Patterns(SessionCase):
 
     def test_a_key_that_comes_later_is_referred_to(self):
         """In the text that adds it, whether the table is spread by it or has rows."""
-        for rows in ("", "insert into events_late values (1); "):
+        for rows, *reasons in ("",), ("insert into events_late values (1); ", "it has rows"):
             with self.subTest(rows):
-                self.query(f"create table events_late (id int not null); {rows}alter table events_late add primary key (id);"
+                self.warned(f"create table events_late (id int not null); {rows}alter table events_late add primary key (id);"
                           "create table refers (id int references events_late (id)); insert into events_late values (2);"
-                          "insert into refers values (2)")
+                          "insert into refers values (2)", *reasons)
                 self.query("insert into refers values (3)")
                 self.query("select * from events_late join refers using (id)")
                 self.query("drop table refers, events_late")
@@ -147,27 +149,84 @@ class Patterns(SessionCase):
         self.is_right("events_late")
         self.query("drop table events_late")
 
+    def warned(self, text, *reasons):
+        """The same replies, and through keyspread a WARNING for each of these reasons."""
+        direct, hashed = ([self.shown(reply) for reply in session.ask(wire.query(text))] for session in self.sessions)
+        warnings = [reply for reply in hashed if "stays an ordinary table" in reply]
+        self.assertEqual([reply for reply in hashed if reply not in warnings], direct, text)
+        self.assertEqual(len(warnings), len(reasons), warnings)
+        for warning, reason in zip(warnings, reasons):
+            self.assertIn("S='WARNING' V='WARNING' C='01000'", warning)
+            self.assertIn(reason, warning)
+
     def test_a_key_that_comes_too_late(self):
-        """A table with rows, or one that cannot be hashed, stays what it is; and so does one if it all is undone."""
-        for before, alter in (
-                ("insert into events_late values (1)", "alter table events_late add primary key (id)"),
-                ("alter table events_late alter id type int4range using null", "alter table events_late add primary key (id)"),
+        """A table with rows, or one that cannot be hashed, stays what it is, and its client is told; and so does one if
+        it all is undone."""
+        for before, alter, *reasons in (
+                ("insert into events_late values (1)", "alter table events_late add primary key (id)", "it has rows, which have no hash"),
+                ("alter table events_late alter id type int4range using null", "alter table events_late add primary key (id)", "its form, or its key"),
                 ("create unique index late on events_late (id)", "alter table events_late add primary key using index late"),
-                ("create table heir () inherits (events_late)", "alter table events_late add primary key (id)"),
+                ("create table heir () inherits (events_late)", "alter table events_late add primary key (id)", "its form, or its key"),
                 ("insert into events_late values (1), (1)", "alter table events_late add primary key (id)"),
                 ("alter table events_late enable row level security; alter table events_late force row level security;"
-                 "insert into events_late values (4)", "alter table events_late add primary key (id)"),
-                ("select 1", "alter table events_late add primary key (id) with (fillfactor = 70)"),
+                 "insert into events_late values (4)", "alter table events_late add primary key (id)", "it has rows"),
+                ("select 1", "alter table events_late add primary key (id) with (fillfactor = 70)", "its form, or its key"),
                 ("select 1", "alter table events_late add primary key (nosuch)"),
                 ("select 1", "begin; alter table events_late add primary key (id); rollback")):
             with self.subTest(before):
                 self.query("create table events_late (id int not null)")
                 self.query(before)
-                self.query(alter)
+                self.warned(alter, *reasons)
                 self.has("events_late", "id")
                 self.query("insert into events_late select * from events_late where false")
                 self.query("select * from events_late")
                 self.query("drop table events_late cascade")
+
+    def test_a_key_that_comes_to_rows(self):
+        """Where the server computes the hash, as of pg_hash, the rows that are there get it, and no trigger sees that."""
+        make = ("create table server_late (id int not null, name text);"
+                "create function refuses() returns trigger language plpgsql as $$ begin raise 'seen'; end $$;"
+                "create trigger refuses before update on server_late for each row execute function refuses()")
+        for alter in ("alter table only server_late add constraint k primary key (id)", "alter table server_late add primary key (id)"):
+            with self.subTest(alter):
+                self.query(make)
+                self.query("insert into server_late select i, 'n' || i from generate_series(1, 1000) i")
+                self.query(alter)
+                self.has("server_late", "id", "name", "keyspread_hash", key="id, keyspread_hash")
+                self.assertEqual(self.admins["hashed"].rows(
+                    "select count(*) from server_late where keyspread_hash is distinct from hash_record_extended(row(id), 0)"), [["0"]])
+                for text in ("select * from server_late where id = 7", "insert into server_late values (1001, 'x'), (1002, 'y') returning *",
+                             "insert into server_late values (5)", "delete from server_late where id = 1001 returning *",
+                             "select count(*) from server_late", "drop table server_late; drop function refuses()"):
+                    self.query(text)
+
+    def test_a_key_that_comes_to_a_table_that_should_be_cut(self):
+        self.query("create table cut_late (id int not null)")
+        self.warned("alter table cut_late add primary key (id)", "ALTER TABLE cannot cut it into partitions")
+        self.query("insert into cut_late values (1) returning *")
+        self.query("drop table cut_late")
+
+    def test_a_dump_is_restored(self):
+        """pg_dump makes its tables, fills them by COPY, and adds their keys last."""
+        make = ("create table {0}_one (id serial primary key, name text); create table {0}_two (id int primary key, of int"
+                " references {0}_one); insert into {0}_one (name) select 'n' || i from generate_series(1, 500) i;"
+                "insert into {0}_two select i, i from generate_series(1, 500) i")
+        for prefix, spread in (("server", True), ("events", False)):
+            with self.subTest(prefix):
+                names = [f"{prefix}_one", f"{prefix}_two"]
+                self.admins["direct"].rows(make.format(prefix))
+                tables = [option for name in names for option in ("-t", name)]
+                server = ["-h", "127.0.0.1", "-U", harness.USER, "-p"]
+                dump = subprocess.run([f"{self.postgres.bin}/pg_dump", *server, str(self.postgres.port), *tables, "direct"], check=True,
+                                      capture_output=True).stdout
+                restored = subprocess.run(["psql", *server, str(self.route()[1]), "-v", "ON_ERROR_STOP=1", "-qX", "hashed"], input=dump,
+                                          check=True, capture_output=True).stderr.decode()
+                self.assertEqual(restored.count("WARNING:  table"), 0 if spread else 2, restored)
+                for name in names:
+                    self.assertEqual("keyspread_hash" in self.admins["hashed"].rows(COLUMNS.format(name))[0][0], spread)
+                self.query(f"select * from {prefix}_one join {prefix}_two using (id) order by id")
+                self.query(f"insert into {prefix}_one (name) values ('x') returning *")
+                self.query(f"drop table {prefix}_two, {prefix}_one")
 
     def test_what_is_not_spread_is_logged_once(self):
         """Whether it was there before, or is made without a key; not a partition, a view, or what has an entry or the hash."""

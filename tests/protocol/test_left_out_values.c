@@ -31,7 +31,7 @@ static void add_read(pgw_verdict verdict, const pgw_value *value, const pgw_erro
     pgw_value_out(value, out);
     pgw_value_send(value, out);
     if (pgw_type_is_key(value->type))
-        pgw_value_canonical(value, out);
+        pgw_buf_add_slice(out, pgw_value_canonical(value, (char[PGW_CANONICAL_ROOM]){0}));
 }
 
 static void describe_text(pgw_slice text, pgw_buf *out)

@@ -489,7 +489,7 @@ static void types_are_found_by_any_name(void **state)
 static void assert_canonical(pgw_value value, const char *hex)
 {
     pgw_buf bytes = {0}, shown = {0};
-    pgw_value_canonical(&value, &bytes);
+    pgw_buf_add_slice(&bytes, pgw_value_canonical(&value, (char[PGW_CANONICAL_ROOM]){0}));
     vector_add_hex(pgw_slice_buf(&bytes), &shown);
     assert_int_equal(shown.len, strlen(hex));
     if (shown.len > 0)

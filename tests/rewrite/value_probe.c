@@ -119,7 +119,7 @@ static void answer(char **fields)
                                         &(pgw_reading){&env, &arena, &error}, &value);
     if (verdict == PGW_KNOWN && !value.null) {
         send_value(&value, &sent);
-        pgw_value_canonical(&value, &canonical);
+        pgw_buf_add_slice(&canonical, pgw_value_canonical(&value, (char[PGW_CANONICAL_ROOM]){0}));
     }
     printf("%s\t%s", verdicts[verdict], error.sqlstate);
     print_hex(pgw_slice_str(error.message));

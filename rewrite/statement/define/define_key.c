@@ -159,6 +159,11 @@ void rw_define_change(rw_definer *it, size_t at, pgw_buf *text)
     change(it, at, 0, pgw_arena_keep(it->arena, text), false);
 }
 
+void rw_define_cut(rw_definer *it, size_t from, size_t to)
+{
+    change(it, from, to - from, (pgw_slice){"", 0}, false);
+}
+
 void rw_define_change_name(rw_definer *it, const PgQuery__RangeVar *name, pgw_buf *text)
 {
     change(it, behind_name(it, name), 0, pgw_arena_keep(it->arena, text), true);
@@ -183,7 +188,7 @@ void rw_define_whole(rw_definer *it, const PgQuery__RangeVar *name)
     for (; !at_end(token) && token.start < (size_t)name->location; token = rw_lexer_next(&lexer))
         before = token;
     if (is(it, before, "only"))
-        change(it, before.start, before.end - before.start, (pgw_slice){"", 0}, false);
+        rw_define_cut(it, before.start, before.end);
 }
 
 /* PRIMARY KEY (a, b): the hash comes into the list, as its first or its last. */

@@ -67,6 +67,8 @@ bool rw_define_is_sure(const rw_catalog *catalog, const rw_table *table,
                        const PgQuery__RangeVar *name);
 /* `text`, which is given away, comes at this byte. */
 void rw_define_change(rw_definer *it, size_t at, pgw_buf *text);
+/* The bytes of the text from `from` up to `to` are left out. */
+void rw_define_cut(rw_definer *it, size_t from, size_t to);
 /* … or right behind a relation's name, before what else comes there. */
 void rw_define_change_name(rw_definer *it, const PgQuery__RangeVar *name, pgw_buf *text);
 

@@ -79,26 +79,59 @@ static void add_search(const rw_table *table, pgw_buf *out)
     "pg_catalog.format('%s, %I%s', " LISTED                                                        \
     ", h, pg_catalog.substr(d, 1 + pg_catalog.length(" LISTED ")))"
 
-/* Whatever is against it, rows that row security hides among them, leaves the table as it is. */
+/* Whatever is against it, rows that row security hides among them, leaves the table as it is. Where
+ * the server can compute the hashes of rows that are there, the column comes without values, and a
+ * change of its type sets them, which fires no trigger. */
 static void add_change(const rw_table *table, pgw_buf *out)
 {
-    pgw_buf column = {0}, check = {0};
+    pgw_buf column = {0};
+    const char *key = table->hash_first ? KEY_WITH_HASH_FIRST : KEY_WITH_HASH_LAST;
     rw_hash_column_define(table, &column);
-    if (rw_hash_column_check(table, &check))
-        pgw_buf_add_str(&column, " ");
-    pgw_buf_add_slice(&column, pgw_slice_buf(&check));
-    pgw_buf_add_str(
-        out, "if k is not null then"
-             " begin execute pg_catalog.format("
-             "'select exists (select from only %s)', t) into filled;"
-             " if not filled then execute pg_catalog.format('alter table %s drop constraint %I,"
-             " add column %s, add constraint %I %s', t, k, ");
+    pgw_buf_add_str(out, "if k is not null then begin execute pg_catalog.format("
+                         "'select exists (select from only %s)', t) into filled;"
+                         " if x is not null then execute pg_catalog.format('alter table %s add column %I bigint',"
+                         " t, h); execute pg_catalog.format('alter table %s drop constraint %I, alter column %I"
+                         " type bigint using %s, alter column %I set not null, add check (%I = %s),"
+                         " add constraint %I %s', t, k, h, x, h, h, x, k, ");
+    pgw_buf_add_str(out, key);
+    pgw_buf_add_str(out, "); elsif not filled then execute pg_catalog.format('alter table %s drop constraint %I,"
+                         " add column %s, add constraint %I %s', t, k, ");
     rw_add_name_constant(out, pgw_slice_buf(&column));
     pgw_buf_add_str(out, ", k, ");
-    pgw_buf_add_str(out, table->hash_first ? KEY_WITH_HASH_FIRST : KEY_WITH_HASH_LAST);
-    pgw_buf_add_str(out, "); end if; exception when others then null; end; end if; end; ");
+    pgw_buf_add_str(out, key);
+    pgw_buf_add_str(out, "); end if; why := case when filled and x is null then 'it has rows, which have no hash' end;"
+                         " exception when others then why := sqlerrm; end; end if; ");
     pgw_buf_free(&column);
-    pgw_buf_free(&check);
+}
+
+/* The client is told of a permanent table of this schema that stays as it is. */
+static void add_warning(const rw_table *table, pgw_buf *out)
+{
+    pgw_buf_add_str(out, "if why is not null and exists (select from pg_catalog.pg_class r join"
+                         " pg_catalog.pg_namespace n on n.oid = r.relnamespace where r.oid = t"
+                         " and r.relkind in ('r', 'p') and r.relpersistence <> 't' and not r.relispartition"
+                         " and n.nspname = ");
+    rw_add_name_constant(out, pgw_slice_str(table->schema));
+    pgw_buf_add_str(out, " and not exists (select from pg_catalog.pg_attribute a where a.attrelid = t"
+                         " and a.attname = h and not a.attisdropped)) then raise warning"
+                         " 'table \"%\" stays an ordinary table, which keyspread does not spread: %', ");
+    rw_add_name_constant(out, pgw_slice_str(table->name));
+    pgw_buf_add_str(out, ", why using hint = 'Make it with its primary key in CREATE TABLE, or move its rows"
+                         " as docs/migrate.md says.'; end if; end; ");
+}
+
+/* `x` is what computes the hash of a stored row in the server, or null. */
+static void add_expression(const rw_table *table, pgw_buf *out)
+{
+    pgw_arena arena = {0};
+    const char *expression = rw_hash_expression(table, false, &arena);
+    pgw_buf_add_str(out, "x text := ");
+    if (expression != NULL)
+        rw_add_name_constant(out, pgw_slice_str(expression));
+    else
+        pgw_buf_add_str(out, "null");
+    pgw_buf_add_str(out, "; ");
+    pgw_arena_free(&arena);
 }
 
 static void add_block(const PgQuery__RangeVar *name, const rw_table *table, pgw_buf *out)
@@ -113,9 +146,17 @@ static void add_block(const PgQuery__RangeVar *name, const rw_table *table, pgw_
     rw_add_name_constant(out, pgw_slice_buf(&written));
     pgw_buf_add_str(out, "); h text := ");
     rw_add_name_constant(out, pgw_slice_str(rw_define_hash(table)));
-    pgw_buf_add_str(out, "; k text; d text; filled boolean; begin ");
-    add_search(table, out);
-    add_change(table, out);
+    pgw_buf_add_str(out, "; k text; d text; filled boolean; why text := 'its form, or its key, is none that"
+                         " can get a hash'; ");
+    add_expression(table, out);
+    pgw_buf_add_str(out, "begin ");
+    if (rw_table_is_partitioned(table)) {
+        pgw_buf_add_str(out, "why := 'ALTER TABLE cannot cut it into partitions'; ");
+    } else {
+        add_search(table, out);
+        add_change(table, out);
+    }
+    add_warning(table, out);
     pgw_buf_free(&written);
 }
 
@@ -146,11 +187,12 @@ void rw_late_key_define(rw_definer *it, const PgQuery__Node *statement, const rw
         rw_define_table(catalog->planned, alter->relation) != NULL || !take_key(alter, &key))
         return;
     const rw_table *table = rw_define_by_late_key(it, catalog, alter->relation, &key);
-    if (table == NULL || rw_table_is_partitioned(table))
+    if (table == NULL)
         return;
     pgw_buf block = {0};
     add_block(alter->relation, table, &block);
     it->out->behind = rw_define_do(it, pgw_slice_buf(&block));
-    it->out->made = table; /* for what stands behind it in the text */
+    if (!rw_table_is_partitioned(table))
+        it->out->made = table; /* for what stands behind it in the text */
     pgw_buf_free(&block);
 }

@@ -63,8 +63,6 @@ bool rw_parts_check(rw_definer *it, const PgQuery__CreateStmt *create)
         return refuse(it, "a parent", location);
     if (create->partspec != NULL)
         return refuse(it, "other partitions", location);
-    if (create->n_options > 0)
-        return refuse(it, "storage options", location);
     if (create->access_method[0] != '\0')
         return refuse(it, "an access method", location);
     if (rw_refers_to_itself(it->table, create))
@@ -113,6 +111,12 @@ void rw_parts_name_whole(rw_definer *it, const PgQuery__Node *statement, const r
 
 /* --- partitions --- */
 
+/* What each partition takes from the statement that makes the table. */
+typedef struct created {
+    bool unlogged;
+    pgw_slice options; /* WITH (…), as it is written; empty: none */
+} created;
+
 /* `name`, but with what s holds behind it, inside of its quotes. */
 static void add_with_suffix(pgw_slice name, const pgw_buf *behind, pgw_buf *block)
 {
@@ -138,12 +142,29 @@ static void find_suffix(const rw_table *table, pgw_buf *block)
     pgw_buf_free(&name);
 }
 
-static void add_partition(const rw_table *table, uint32_t number, bool unlogged, pgw_buf *block)
+/* PostgreSQL takes WITH (…) of each partition, and not of the table. */
+static pgw_slice take_options(rw_definer *it, const PgQuery__CreateStmt *create, size_t at)
+{
+    rw_lexer lexer;
+    size_t end = at;
+    if (create->n_options == 0)
+        return (pgw_slice){"", 0};
+    rw_lexer_init(&lexer, it->text, it->env->conforming);
+    lexer.at = at;
+    size_t start = rw_lexer_next(&lexer).start;
+    rw_define_skip(it, &lexer, &end);
+    rw_define_cut(it, start, lexer.at);
+    return (pgw_slice){it->text.ptr + start, lexer.at - start};
+}
+
+static void add_partition(const rw_table *table, uint32_t number, const created *as, pgw_buf *block)
 {
     pgw_buf text = {0}, behind = {0};
-    pgw_buf_add_str(&text, unlogged ? "CREATE UNLOGGED TABLE " : "CREATE TABLE ");
+    pgw_buf_add_str(&text, as->unlogged ? "CREATE UNLOGGED TABLE " : "CREATE TABLE ");
     rw_hash_column_partition_name(table, number, &text);
     rw_hash_column_partition_of(table, number, &behind);
+    pgw_buf_add_str(&behind, as->options.len > 0 ? " " : "");
+    pgw_buf_add_slice(&behind, as->options);
     pgw_buf_add_str(block, "execute ");
     add_with_suffix(pgw_slice_buf(&text), &behind, block);
     pgw_buf_add_str(block, "; ");
@@ -153,10 +174,11 @@ static void add_partition(const rw_table *table, uint32_t number, bool unlogged,
 
 void rw_parts_define(rw_definer *it, const PgQuery__CreateStmt *create, size_t at)
 {
-    bool unlogged = strcmp(create->relation->relpersistence, "u") == 0;
+    created as = {.unlogged = strcmp(create->relation->relpersistence, "u") == 0};
     pgw_buf by = {0}, block = {0};
     rw_hash_column_partition_by(it->table, &by);
     rw_define_change(it, at, &by);
+    as.options = take_options(it, create, at);
     rw_referable_declare(it->table, &block);
     pgw_buf_add_str(
         &block, "s text := ''; begin if exists (select from pg_catalog.pg_class c where c.oid = t"
@@ -164,7 +186,7 @@ void rw_parts_define(rw_definer *it, const PgQuery__CreateStmt *create, size_t a
                 " pg_catalog.pg_inherits i where i.inhparent = t) then ");
     find_suffix(it->table, &block);
     for (uint32_t i = 0; i < it->table->partitions.count; i++)
-        add_partition(it->table, i, unlogged, &block);
+        add_partition(it->table, i, &as, &block);
     pgw_buf_add_str(&block, "end if; end; ");
     it->out->behind = rw_define_do(it, pgw_slice_buf(&block));
     pgw_buf_free(&block);
