@@ -192,6 +192,13 @@ static bool keeps_changing(const px_lookups *lookups, const rw_catalog *now)
     return is != NULL && rw_key_may_change(is) && passes_guard(was, is);
 }
 
+/* Whether rows that are copied into it get the right hash. */
+static bool keeps_copied(const rw_table *was, const rw_catalog *now)
+{
+    const rw_table *is = same_rule(was, now);
+    return is != NULL && was->oid == is->oid && passes_guard(was, is);
+}
+
 /* Whether its key is what it was, but that columns of it are of other types: in the same table, or
  * in another that has been made by its name. */
 static bool is_retyped(const rw_table *was, const rw_catalog *now)
@@ -235,6 +242,8 @@ bool px_lookups_hold(px_lookups *lookups, px_catalog *now)
     if (now == lookups->alike)
         return true;
     if (lookups->change.table != NULL && !keeps_changing(lookups, &tables))
+        return false;
+    if (lookups->copy != NULL && !keeps_copied(lookups->copy->table, &tables))
         return false;
     for (size_t i = 0; i < lookups->conditions.lookup_count; i++) {
         const rw_lookup *it = lookups->conditions.lookups[i];

@@ -307,6 +307,25 @@ class Refused(CopyCase):
         for admin in self.admins.values():
             admin.rows("truncate items")
 
+    def test_a_table_that_changed_after_parse(self):
+        """A COPY that was prepared with the key's type of before is not executed with it; prepared again, it is right."""
+        prepare = wire.parse("c", "copy items (id) from stdin"), wire.sync()
+        execute = wire.bind("", "c"), wire.execute(), wire.copy_data(b"1\n"), wire.copy_done(), wire.sync()
+        self.both(*prepare)
+        for admin in self.admins.values():
+            admin.rows("truncate items; alter table items alter id type text")
+            self.addCleanup(admin.rows, "alter table items alter id type bigint using id::bigint")
+        self.assertEqual(wire.error_of(self.sessions[1].ask(*execute)), "0A000")
+        self.assertEqual(self.admins["hashed"].rows("select * from items"), [])
+        self.sessions[0].ask(*execute)
+        self.admins["direct"].rows("truncate items")
+        for session in self.sessions:
+            session.ask(wire.close("S", "c"), wire.sync())
+        self.both(*prepare)
+        self.both(*execute)
+        self.assertEqual({row[0] for row in self.admins["hashed"].rows("select id_hash from items")}, {str(harness.xxh3_signed("1"))})
+        for admin in self.admins.values():
+            admin.rows("truncate items")
 
     def test_a_session_that_is_ended_in_the_middle(self):
         """By its own mistake: what it was about to copy is given back, which the sanitizer looks for at the end."""

@@ -151,12 +151,11 @@ static px_step renew_meaning(px_session *session, px_statement *statement, px_ca
 }
 
 /* What it would store as hashes may be wrong by now, or be stored in another table. */
-static px_step refuse_change(px_session *session)
+static px_step refuse_change(px_session *session, const char *which)
 {
     pgw_error error;
     pgw_fail(&error, "0A000",
-             "the table whose key is updated may be another than it was when the "
-             "statement was prepared");
+             "the table %s may be another than it was when the statement was prepared", which);
     pgw_error_hint(&error, "Prepare it again, behind a Sync.");
     pgw_error_stale(&error);
     return px_prepare_refuse(session, NULL, &error);
@@ -174,9 +173,13 @@ px_step px_by_key_renew(px_session *session, px_statement *statement)
     px_catalog *catalog = px_own_look_now(session);
     if (catalog == NULL || !px_settle(session, catalog))
         return PX_STEP_LATER;
+    if (statement->lookups->copy != NULL && px_own_look_doubts(session, catalog))
+        return PX_STEP_LATER; /* Nothing in a COPY would notice that its table has changed. */
     bool holds = px_lookups_hold(statement->lookups, catalog);
     if (statement->foreign.changes_key && (!holds || is_moved(session, statement)))
-        return refuse_change(session);
+        return refuse_change(session, "whose key is updated");
+    if (statement->lookups->copy != NULL && !holds)
+        return refuse_change(session, "that is copied into");
     px_lookups *otherwise = statement->lookups->otherwise;
     if (otherwise != NULL && !px_lookups_hold(otherwise, catalog)) {
         px_lookups_drop(otherwise);
@@ -198,7 +201,7 @@ bool px_by_key_may_change(const px_statement *statement)
 
 px_step px_by_key_refuse(px_session *session, const px_foreign *foreign, const pgw_error *refusal)
 {
-    return foreign->outlived ? refuse_change(session) : px_prepare_refuse(session, NULL, refusal);
+    return foreign->outlived ? refuse_change(session, "whose key is updated") : px_prepare_refuse(session, NULL, refusal);
 }
 
 /* The Bind of a statement that it has for itself, which changes the key. */
@@ -235,7 +238,7 @@ px_step px_by_key_bind(px_session *session, const px_statement *statement, const
     const pgw_bind *bind = &said->as.bind;
     px_lookups *lookups = changes ? statement->lookups->otherwise : statement->lookups;
     if (changes && is_moved(session, statement))
-        return refuse_change(session);
+        return refuse_change(session, "whose key is updated");
     if (!px_bind_count(bind, lookups->own, &error))
         return px_prepare_refuse(session, NULL, &error);
     px_step step = use_link(session);
