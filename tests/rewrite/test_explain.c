@@ -166,6 +166,41 @@ static void values_stay_on_their_line(void **state)
     free(lines);
 }
 
+/* The names of all tables, which are constants where they are the same ones. */
+static void names_stand_in_arrays(void **state)
+{
+    (void)state;
+    rw_column columns[] = {{.name = "a'\\\"h"}}, others[] = {{.name = "h"}};
+    rw_table one = {.schema = "s", .name = "T", .columns = columns, .column_count = 1};
+    rw_table two = {.schema = "s", .name = "u{,}", .columns = columns, .column_count = 1};
+    const rw_table *tables[] = {&one, &two};
+    const rw_catalog catalog = {.tables = tables, .count = 2};
+    pgw_buf out = {0};
+    rw_system_add(&out, "%G", &(rw_system_marks){.catalog = &catalog});
+    pgw_buf_add_byte(&out, '\0');
+    assert_string_equal(out.ptr,
+                        "(select 's'::pg_catalog.name, u.name, E'a''\\\\\"h'::pg_catalog.name from"
+                        " pg_catalog.unnest('{\"T\",\"u{,}\"}'::pg_catalog.name[]) u(name))"
+                        " g(schema, name, hash)");
+    pgw_buf_clear(&out);
+    two.columns = others;
+    rw_system_add(&out, "%G", &(rw_system_marks){.catalog = &catalog});
+    pgw_buf_add_byte(&out, '\0');
+    assert_string_equal(out.ptr,
+                        "rows from (pg_catalog.unnest('{\"s\",\"s\"}'::pg_catalog.name[]),"
+                        " pg_catalog.unnest('{\"T\",\"u{,}\"}'::pg_catalog.name[]),"
+                        " pg_catalog.unnest(E'{\"a''\\\\\\\\\\\\\"h\",\"h\"}'::pg_catalog.name[]))"
+                        " g(schema, name, hash)");
+    pgw_buf_clear(&out);
+    one.listed = true; /* and so is not asked for */
+    rw_system_add(&out, "%G", &(rw_system_marks){.catalog = &catalog});
+    pgw_buf_add_byte(&out, '\0');
+    assert_string_equal(out.ptr, "(select 's'::pg_catalog.name, u.name, 'h'::pg_catalog.name from"
+                                 " pg_catalog.unnest('{\"u{,}\"}'::pg_catalog.name[]) u(name))"
+                                 " g(schema, name, hash)");
+    pgw_buf_free(&out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +209,7 @@ int main(void)
         cmocka_unit_test(the_catalog_is_asked),
         cmocka_unit_test(the_catalog_is_left_where_it_tells_of_all),
         cmocka_unit_test(names_are_quoted),
+        cmocka_unit_test(names_stand_in_arrays),
         cmocka_unit_test(nothing_is_explained_by_nothing),
         cmocka_unit_test(values_stay_on_their_line),
     };

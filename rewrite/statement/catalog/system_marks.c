@@ -142,24 +142,71 @@ static void add_element(pgw_buf *out, const char *name)
     pgw_buf_add_byte(out, '"');
 }
 
-/* A constant, for the planner counts the rows that unnest() makes of it, and it is read at once. */
-static void add_array(pgw_buf *out, char mark, const rw_catalog *catalog)
+static const char *name_of(const rw_table *table)
+{
+    return table->name;
+}
+
+static const char *schema_of(const rw_table *table)
+{
+    return table->schema;
+}
+
+typedef const char *of_table(const rw_table *table);
+
+/* What a column of g is of each table. A constant, for the planner counts the rows that unnest()
+ * makes of it, and it is read at once. */
+static void add_unnested(pgw_buf *out, of_table *of, const rw_catalog *catalog)
 {
     pgw_buf text = {0};
     char between = '{';
     for (size_t i = 0; i < catalog->count; i++) {
-        const rw_table *table = catalog->tables[i];
-        if (!hides(table))
+        if (!hides(catalog->tables[i]))
             continue;
         pgw_buf_add_byte(&text, between);
-        add_element(&text, mark == 'a'   ? table->schema
-                           : mark == 'b' ? table->name
-                                         : hash_of(table));
+        add_element(&text, of(catalog->tables[i]));
         between = ',';
     }
     pgw_buf_add_byte(&text, '}');
+    pgw_buf_add_str(out, "pg_catalog.unnest(");
     rw_add_name_constant(out, pgw_slice_buf(&text));
+    pgw_buf_add_str(out, "::pg_catalog.name[])");
     pgw_buf_free(&text);
+}
+
+/* What all of them have; NULL: they differ. */
+static const char *common(const rw_catalog *catalog, of_table *of)
+{
+    const char *first = NULL;
+    for (size_t i = 0; i < catalog->count; i++) {
+        const char *own = hides(catalog->tables[i]) ? of(catalog->tables[i]) : first;
+        if (first != NULL && strcmp(own, first) != 0)
+            return NULL;
+        first = own;
+    }
+    return first;
+}
+
+/* The names that are looked for, as a table in a FROM. Most tables are in one schema and have hash
+ * columns of one name: by constants the indexes find them sooner. */
+static void add_names_of_all(pgw_buf *out, const rw_catalog *catalog)
+{
+    const char *schema = common(catalog, schema_of), *hash = common(catalog, hash_of);
+    bool alike = schema != NULL && hash != NULL;
+    pgw_buf_add_str(out, alike ? "(select " : "rows from (");
+    if (alike)
+        rw_add_name_constant(out, pgw_slice_str(schema));
+    else
+        add_unnested(out, schema_of, catalog);
+    pgw_buf_add_str(out, alike ? "::pg_catalog.name, u.name, " : ", ");
+    if (alike)
+        rw_add_name_constant(out, pgw_slice_str(hash));
+    pgw_buf_add_str(out, alike ? "::pg_catalog.name from " : "");
+    add_unnested(out, name_of, catalog);
+    pgw_buf_add_str(out, alike ? " u(name)" : ", ");
+    if (!alike)
+        add_unnested(out, hash_of, catalog);
+    pgw_buf_add_str(out, ") g(schema, name, hash)");
 }
 
 /* A list is an array of `type`, else it is a table in a FROM. */
@@ -171,9 +218,7 @@ static const struct {
     {'T', RW_SYSTEM_ALWAYS, "keyspread.tables", NULL,
      "select c.oid, n.oid as space, n.nspname as schema, c.relname as name, h.attname as hash,"
      " h.attnum as number, c.relnatts as last"
-     " from rows from (pg_catalog.unnest(%a::pg_catalog.name[]),"
-     " pg_catalog.unnest(%b::pg_catalog.name[]), pg_catalog.unnest(%c::pg_catalog.name[]))"
-     " g(schema, name, hash) join pg_catalog.pg_namespace n on n.nspname = g.schema"
+     " from %G join pg_catalog.pg_namespace n on n.nspname = g.schema"
      " join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = g.name"
      " join pg_catalog.pg_attribute h on h.attrelid = c.oid and h.attname = g.hash"},
 #define FAMILY                                                                                     \
@@ -283,8 +328,8 @@ static void add_mark(pgw_buf *out, char mark, const rw_system_marks *marks)
     size_t set = set_of(mark, marks->catalog);
     if (set < SETS)
         add_set(out, set, marks);
-    else if (mark >= 'a' && mark <= 'c')
-        add_array(out, mark, marks->catalog);
+    else if (mark == 'G')
+        add_names_of_all(out, marks->catalog);
     else if (mark >= '1' && mark <= '0' + RW_SYSTEM_ARGUMENTS)
         pgw_buf_add_slice(out, marks->arguments[mark - '1']);
     else
