@@ -65,6 +65,9 @@ static void partitions_are_hidden_where_there_are_some(void **state)
 {
     (void)state;
     static const char *const names[] = {"pg_type",
+                                        "pg_inherits",
+                                        "pg_partitioned_table",
+                                        "pg_tables",
                                         "pg_trigger",
                                         "pg_attrdef",
                                         "pg_locks",
@@ -167,53 +170,76 @@ static void names_are_known_in_any_case(void **state)
             fail_msg("%s", others[i]);
 }
 
+static const rw_system_function *function(const rw_catalog *catalog, const char *name, size_t count)
+{
+    const rw_system_function *it = rw_system_function_of(catalog, "", name, count, false);
+    assert_ptr_equal(rw_system_function_of(catalog, "pg_catalog", name, count, false), it);
+    assert_null(rw_system_function_of(catalog, "public", name, count, false));
+    return it;
+}
+
 static void functions_have_so_many_arguments(void **state)
 {
     (void)state;
     static const struct {
         const char *name;
         size_t count, argument;
-        bool strict, there;
+        rw_system_need need;
+        bool there;
     } cases[] = {
-        {"pg_get_indexdef", 1, 1, false, true},
-        {"pg_get_indexdef", 3, 1, false, true},
-        {"pg_get_constraintdef", 2, 0, false, true},
-        {"col_description", 2, 1, false, true},
-        {"pg_describe_object", 3, 2, false, true},
-        {"pg_identify_object", 3, 2, false, true},
-        {"pg_identify_object_as_address", 3, 2, false, true},
-        {"pg_index_column_has_property", 3, 1, false, true},
-        {"pg_get_partkeydef", 1, 0, false, true},
-        {"pg_partition_tree", 1, 0, false, true},
-        {"pg_partition_root", 1, 0, false, true},
-        {"pg_partition_ancestors", 1, 0, false, true},
-        {"has_column_privilege", 3, 0, true, true},
-        {"has_column_privilege", 4, 1, true, true},
-        {"has_column_privilege", 2, 0, true, false},
-        {"pg_get_viewdef", 1, 0, false, false},
+        {"pg_get_indexdef", 1, 1, RW_SYSTEM_ALWAYS, true},
+        {"pg_get_indexdef", 3, 1, RW_SYSTEM_ALWAYS, true},
+        {"pg_get_constraintdef", 2, 0, RW_SYSTEM_ALWAYS, true},
+        {"col_description", 2, 1, RW_SYSTEM_ALWAYS, true},
+        {"pg_describe_object", 3, 2, RW_SYSTEM_ALWAYS, true},
+        {"pg_identify_object", 3, 2, RW_SYSTEM_ALWAYS, true},
+        {"pg_identify_object_as_address", 3, 2, RW_SYSTEM_ALWAYS, true},
+        {"pg_index_column_has_property", 3, 1, RW_SYSTEM_ALWAYS, true},
+        {"pg_get_partkeydef", 1, 0, RW_SYSTEM_PARTS, true},
+        {"pg_partition_tree", 1, 0, RW_SYSTEM_PARTS, true},
+        {"pg_partition_root", 1, 0, RW_SYSTEM_PARTS, true},
+        {"pg_partition_ancestors", 1, 0, RW_SYSTEM_PARTS, true},
+        {"has_column_privilege", 3, 0, RW_SYSTEM_STRICT, true},
+        {"has_column_privilege", 4, 1, RW_SYSTEM_STRICT, true},
+        {"has_column_privilege", 2, 0, RW_SYSTEM_STRICT, false},
+        {"pg_get_viewdef", 1, 0, RW_SYSTEM_ALWAYS, false},
     };
     for (size_t at = 0; at < 2; at++) {
         world it;
         const rw_catalog *catalog = make(&it);
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             const char *name = cases[i].name;
-            it.tables[at].strict = false;
-            const rw_system_function *usual =
-                rw_system_function_of(catalog, "", name, cases[i].count);
-            it.tables[at].strict = true;
-            const rw_system_function *one =
-                rw_system_function_of(catalog, "", name, cases[i].count);
+            size_t count = cases[i].count;
+            it.tables[at].strict = it.tables[at].in_parts = false;
+            const rw_system_function *usual = function(catalog, name, count);
+            it.tables[at].strict = cases[i].need == RW_SYSTEM_STRICT;
+            it.tables[at].in_parts = cases[i].need == RW_SYSTEM_PARTS;
+            const rw_system_function *one = function(catalog, name, count);
             assert_int_equal(one != NULL, cases[i].there);
-            assert_ptr_equal(usual, cases[i].strict ? NULL : one);
-            assert_ptr_equal(rw_system_function_of(catalog, "pg_catalog", name, cases[i].count),
-                             one);
-            assert_null(rw_system_function_of(catalog, "public", name, cases[i].count));
+            assert_ptr_equal(usual, cases[i].need == RW_SYSTEM_ALWAYS ? one : NULL);
             if (one != NULL && one->opens != NULL && one->argument != cases[i].argument)
                 fail_msg("%s: %zu", name, one->argument);
-            it.tables[at].shows_hash = true; /* and so is not strict */
-            assert_ptr_equal(rw_system_function_of(catalog, "", name, cases[i].count), usual);
+            it.tables[at].shows_hash = true; /* and so needs nothing */
+            assert_ptr_equal(function(catalog, name, count), usual);
             it.tables[at].shows_hash = false;
         }
+    }
+}
+
+/* Of these there is SQL that reads their arguments twice, where that says the same. */
+static void some_read_plain_arguments_twice(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"pg_get_indexdef", "pg_get_constraintdef",
+                                        "pg_index_column_has_property", "col_description"};
+    world it;
+    const rw_catalog *catalog = make(&it);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const rw_system_function *any = function(catalog, names[i], 2);
+        const rw_system_function *plain = rw_system_function_of(catalog, "", names[i], 2, true);
+        assert_false(any->plain);
+        assert_int_equal(plain->plain, i < 3);
+        assert_string_equal(plain->name, any->name);
     }
 }
 
@@ -225,11 +251,11 @@ static void columns_are_those_of_the_server(void **state)
         world it;
         const rw_catalog *catalog = make(&it);
         const rw_system_relation *class = relation(catalog, "pg_class", false);
-        const rw_system_relation *inherits = relation(catalog, "pg_inherits", false);
+        const rw_system_relation *stats = relation(catalog, "pg_stats", false);
         const char *at = NULL;
         pgw_slice name;
         assert_false(rw_system_knows_columns(catalog, class));
-        assert_true(rw_system_knows_columns(catalog, inherits));
+        assert_true(rw_system_knows_columns(catalog, stats));
         assert_false(rw_system_next_column(catalog, class, &at, &name));
         it.tables[i].system_columns = " 125.no 1259.oid 1259.relname 12590.not 1260.other  1259.x ";
         assert_true(rw_system_knows_columns(catalog, class));
@@ -245,13 +271,13 @@ static void columns_are_those_of_the_server(void **state)
             rw_system_has_column(catalog, class, "relnatts")); /* which is shown otherwise */
         assert_false(rw_system_has_column(catalog, class, "other"));
         assert_false(rw_system_has_column(catalog, class, "relid"));
-        assert_true(rw_system_has_column(catalog, inherits, "inhrelid"));
-        assert_true(rw_system_has_column(catalog, inherits, "oid"));
-        assert_true(rw_system_has_column(catalog, inherits, "udt_name"));
-        assert_false(rw_system_has_column(catalog, inherits, "mine"));
+        assert_true(rw_system_has_column(catalog, stats, "inhrelid"));
+        assert_true(rw_system_has_column(catalog, stats, "oid"));
+        assert_true(rw_system_has_column(catalog, stats, "udt_name"));
+        assert_false(rw_system_has_column(catalog, stats, "mine"));
         assert_non_null(rw_system_shown(class, PGW_LITERAL("relnatts")));
         assert_null(rw_system_shown(class, PGW_LITERAL("relname")));
-        assert_null(rw_system_shown(inherits, PGW_LITERAL("inhrelid")));
+        assert_null(rw_system_shown(stats, PGW_LITERAL("inhrelid")));
     }
 }
 
@@ -264,6 +290,7 @@ int main(void)
         cmocka_unit_test(each_has_its_name_and_its_columns),
         cmocka_unit_test(names_are_known_in_any_case),
         cmocka_unit_test(functions_have_so_many_arguments),
+        cmocka_unit_test(some_read_plain_arguments_twice),
         cmocka_unit_test(columns_are_those_of_the_server),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -161,13 +161,21 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     "|.*uuid.*)$') from (values (coalesce(d.adbin, t.typdefaultbin)::pg_catalog.text)) e(text)), " \
     "false)::pg_catalog.text"
 
-/* A column may be among the INCLUDEd ones, too. */
+/* The columns of the primary key, in its order, and what it is called; a column may be among the
+ * INCLUDEd ones, too. Asked once a table, as whether a column of it is granted by itself. */
+#define KEY_COLUMNS                                                                                \
+    "(select array(select k.attnum from pg_catalog.unnest(i.indkey) with ordinality"               \
+    " k(attnum, place) where k.place <= i.indnkeyatts order by k.place)"                           \
+    " from pg_catalog.pg_index i where i.indrelid = c.oid and i.indisprimary) as key_columns"
+#define KEY_NAME                                                                                   \
+    "(select x.relname from pg_catalog.pg_index i join pg_catalog.pg_class x"                      \
+    " on x.oid = i.indexrelid where i.indrelid = c.oid and i.indisprimary) as key_name"
+#define GRANTED                                                                                    \
+    "exists (select from pg_catalog.pg_attribute g where g.attrelid = c.oid"                       \
+    " and g.attacl is not null) as granted"
 #define KEY                                                                                        \
-    "coalesce((select pg_catalog.concat(k.place, ' ', x.relname) from pg_catalog.pg_index i"       \
-    " join pg_catalog.pg_class x on x.oid = i.indexrelid,"                                         \
-    " pg_catalog.unnest(i.indkey) with ordinality k(attnum, place)"                                \
-    " where i.indrelid = c.oid and i.indisprimary and k.attnum = a.attnum"                         \
-    " and k.place <= i.indnkeyatts), '0')"
+    "case when a.attnum = any (c.key_columns) then pg_catalog.concat("                             \
+    "pg_catalog.array_position(c.key_columns, a.attnum), ' ', c.key_name) else '0' end"
 
 /* Sequences are named by their oids, for the one that looks may have another search_path than those
  * who use what it sees; what names functions of others than PostgreSQL, or is written otherwise
@@ -234,8 +242,7 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " when exists (select from pg_catalog.pg_operator o where o.oprname = '=' and o.oid >= 16384"  \
     " and (a.atttypid in (o.oprleft, o.oprright) or (o.oprleft < 16384 and o.oprright < 16384)))"  \
     " then 'own'"                                                                                  \
-    " when exists (select from pg_catalog.pg_attribute g where g.attrelid = c.oid"                 \
-    " and g.attacl is not null) then 'granted'"                                                    \
+    " when c.granted then 'granted'"                                                               \
     " when exists (select from cascaded f where f.root = c.oid and f.attname = a.attname)"         \
     " then 'cascaded' else 'true' end, case when exists (select from own_casts k"                  \
     " where k.casttarget = a.atttypid) then ' into'"                                               \
@@ -326,7 +333,8 @@ static void add_relations(const cfg_config *config, pgw_buf *sql)
         sql, " then 't' when f.behind_update or " REFERRED " then 'd' else 'f' end as on_update,"
              " case when f.changes then 't' when f.moves then 'u' else 'f' end as changes, ");
     px_reads_settings_condition(sql);
-    pgw_buf_add_str(sql, " as reads_settings from ours c left join fired f on f.root = c.oid)");
+    pgw_buf_add_str(sql, " as reads_settings, " KEY_COLUMNS ", " KEY_NAME ", " GRANTED
+                         " from ours c left join fired f on f.root = c.oid)");
 }
 
 void px_schema_query(const cfg_config *config, pgw_buf *sql)
@@ -364,6 +372,11 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
         " order by c.nspname, c.relname, a.attnum");
 }
 
+/* An index that is not unique, of columns and PostgreSQL's own operators, is none of its matter. */
+#define TELLS                                                                                      \
+    "(x.indisunique or x.indisexclusion or x.indexprs is not null or x.indpred is not null"        \
+    " or 16384 <= any (x.indclass))"
+
 /* Whose rows decide what px_schema_query() says: each version of a row of the catalog has its place
  * and its transaction. `named` are all relations of the configured names, `ours` those in the right
  * schema, `tree` with their descendants. */
@@ -379,7 +392,7 @@ static const struct {
     {"x.oid", "pg_cast x where x.oid < 16384 and x.xmin not in ('0', '1', '2')"},
     {"x.oid", "pg_operator x where x.oprname = '=' and x.oid >= 16384"},
     {"x.oid", "pg_attrdef x join ours on x.adrelid = ours.oid"},
-    {"x.indexrelid", "pg_index x join tree on x.indrelid = tree.oid"},
+    {"x.indexrelid", "pg_index x join tree on x.indrelid = tree.oid and " TELLS},
     {"x.oid", "pg_constraint x join ours on x.conrelid = ours.oid"},
     {"x.oid", "pg_rewrite x join ours on x.ev_class = ours.oid"},
     {"x.oid", "pg_policy x join ours on x.polrelid = ours.oid"},
@@ -397,7 +410,8 @@ static const char *const stored[] = {"pg_proc",   "pg_rewrite", "pg_attrdef",   
     "select c.oid, c.relnamespace, n.nspname, c.relname"                                           \
     " from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where "
 
-/* 16384 is the first oid of what is not PostgreSQL's own. */
+/* 16384 is the first oid of what is not PostgreSQL's own. An index that is called as a pattern has
+ * it counts where it may be taken for one of the tables. */
 static void add_versioned(const cfg_config *config, pgw_buf *sql)
 {
     pgw_buf_add_byte(sql, ')');
@@ -407,7 +421,9 @@ static void add_versioned(const cfg_config *config, pgw_buf *sql)
     for (size_t i = 0; i < config->pattern_count; i++) {
         pgw_buf_add_str(sql, " union " NAMED);
         add_beginning(config->tables[config->table_count + i].name, sql);
-        pgw_buf_add_str(sql, " and c.relpersistence <> 't' and c.oid >= 16384");
+        pgw_buf_add_str(sql, " and c.relpersistence <> 't' and c.oid >= 16384"
+                             " and (c.relkind not in ('i', 'I') or c.relname in (select x.relname"
+                             " from matched m join pg_catalog.pg_class x on x.oid = m.oid))");
     }
     pgw_buf_add_str(sql, "), ours as materialized (select named.oid from named join w using"
                          " (nspname, relname)");

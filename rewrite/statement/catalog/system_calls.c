@@ -24,11 +24,9 @@ static void put_value(rw_star_texts *texts, const PgQuery__FuncCall *call,
     rw_star_put_around(texts, call->location, &before, &behind);
 }
 
-static void put_around(rw_star_texts *texts, const rw_catalog *catalog,
-                       const PgQuery__FuncCall *call, const PgQuery__RangeFunction *from,
-                       const rw_system_function *function)
+static void put_around(rw_star_texts *texts, rw_system_marks marks, const PgQuery__FuncCall *call,
+                       const PgQuery__RangeFunction *from, const rw_system_function *function)
 {
-    rw_system_marks marks = {.catalog = catalog};
     for (size_t i = 0; i < call->n_args && i < RW_SYSTEM_ARGUMENTS; i++)
         marks.arguments[i] = rw_star_argument(texts, call->location, i);
     pgw_buf opens = {0}, closes = {0};
@@ -42,16 +40,43 @@ static void put_around(rw_star_texts *texts, const rw_catalog *catalog,
     rw_star_put_behind(texts, marks.arguments[function->argument], &closes);
 }
 
-void rw_system_call(rw_star_texts *texts, const rw_catalog *catalog, const PgQuery__FuncCall *call,
-                    const PgQuery__RangeFunction *from)
+/* Columns, constants and operators on them: they say the same when they are read twice, and their
+ * parameters, of which there is none, have no other types for it. */
+static bool is_plain(const PgQuery__Node *node)
+{
+    switch ((int)node->node_case) {
+    case PG_QUERY__NODE__NODE_COLUMN_REF:
+    case PG_QUERY__NODE__NODE_A_CONST:
+        return true;
+    case PG_QUERY__NODE__NODE_TYPE_CAST:
+        return is_plain(node->type_cast->arg);
+    case PG_QUERY__NODE__NODE_A_EXPR:
+        return node->a_expr->kind == PG_QUERY__A__EXPR__KIND__AEXPR_OP &&
+               (node->a_expr->lexpr == NULL || is_plain(node->a_expr->lexpr)) &&
+               is_plain(node->a_expr->rexpr);
+    default:
+        return false;
+    }
+}
+
+static bool are_plain(const PgQuery__FuncCall *call)
+{
+    bool plain = true;
+    for (size_t i = 0; i < call->n_args && plain; i++)
+        plain = is_plain(call->args[i]);
+    return plain;
+}
+
+void rw_system_call(rw_star_texts *texts, const rw_system_marks *marks,
+                    const PgQuery__FuncCall *call, const PgQuery__RangeFunction *from)
 {
     size_t last = call->n_funcname - 1;
     if (call->n_funcname == 0 || call->n_funcname > 2 || call->n_args == 0)
         return;
-    const rw_system_function *function =
-        rw_system_function_of(catalog, last == 1 ? rw_node_name(call->funcname[0]) : "",
-                              rw_node_name(call->funcname[last]), call->n_args);
+    const rw_system_function *function = rw_system_function_of(
+        marks->catalog, last == 1 ? rw_node_name(call->funcname[0]) : "",
+        rw_node_name(call->funcname[last]), call->n_args, from == NULL && are_plain(call));
     if (function == NULL || call->args[0]->node_case == PG_QUERY__NODE__NODE_NAMED_ARG_EXPR)
         return;
-    put_around(texts, catalog, call, from, function);
+    put_around(texts, *marks, call, from, function);
 }

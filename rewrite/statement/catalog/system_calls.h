@@ -4,11 +4,12 @@
 #ifndef RW_SYSTEM_CALLS_H
 #define RW_SYSTEM_CALLS_H
 
+#include "rewrite/statement/catalog/system_marks.h"
 #include "rewrite/statement/edit/star_text.h"
 
 /* Notes what is put into the call, if it is of one of them. `from`: the table that it is in a FROM;
  * NULL: it is an expression. */
-void rw_system_call(rw_star_texts *texts, const rw_catalog *catalog, const PgQuery__FuncCall *call,
-                    const PgQuery__RangeFunction *from);
+void rw_system_call(rw_star_texts *texts, const rw_system_marks *marks,
+                    const PgQuery__FuncCall *call, const PgQuery__RangeFunction *from);
 
 #endif

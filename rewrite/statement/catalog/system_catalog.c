@@ -1,6 +1,5 @@
 #include "rewrite/statement/catalog/system_catalog.h"
 
-#include "rewrite/lex/quote.h"
 #include "rewrite/statement/catalog/system_sql.h"
 
 #include <stdio.h>
@@ -12,15 +11,20 @@
  * before its column %2, as clients count them. */
 #define HASHES_BEFORE(cast)                                                                        \
     1, "(",                                                                                        \
-        ") + (select pg_catalog.count(*)::pg_catalog.int4 from (select (%1)" cast                  \
-        "::pg_catalog.oid, (%2)::pg_catalog.int4) g(index, number) join pg_catalog.pg_attribute "  \
-        "h on h.attrelid ="                                                                        \
-        " g.index and h.attnum <= g.number where g.index = any (array" INDEXES                     \
-        ") and h.attname in %h)"
+        ") + (select " HASHES_UP_TO(                                                               \
+            "g.index",                                                                             \
+            "greatest(least(g.number, 32767), 0)") " from (select (%1)" cast                       \
+                                                   "::pg_catalog.oid, (%2)::pg_catalog.int4) "     \
+                                                   "g(index, number))"
+/* The same of arguments that can be read twice: no query is counted for each row. */
+#define PLAIN_HASHES_BEFORE(cast)                                                                  \
+    1, "(",                                                                                        \
+        ") + " HASHES_UP_TO("(%1)" cast "::pg_catalog.oid",                                        \
+                            "greatest(least((%2)::pg_catalog.int4, 32767), 0)")
 /* NULL in the place of one of the tables, an index or a partition of theirs. */
 #define UNKNOWN_OF(type)                                                                           \
-    "(select case when a.a = any (array" FAMILY("oid",                                             \
-                                                "") ") then null else a.a end from (select (",     \
+    "(select case when a.a = any (%A) then null else a.a end"                                      \
+    " from (select (",                                                                             \
         ")::pg_catalog." type ") a(a))"
 /* The number of a hash column becomes one that no table has a column of. */
 #define NO_HASH(argument, mark, class, table)                                                      \
@@ -41,31 +45,50 @@
              " else g.relation end from (select pg_catalog.regclassin(pg_catalog.textout((",       \
         ")::text)), (" mark ")::text) g(relation, name))"
 #define SHOWN(name, ours, text)                                                                    \
-    name, " (select case when " ours " then " text " else k.shown end as " name " from (select ",  \
+    name, false,                                                                                   \
+        " (select case when " ours " then " text " else k.shown end as " name " from (select ",    \
         ", (%1)::pg_catalog.oid) k(shown, id)) "
+/* The same of arguments that can be read twice, by patterns that match nothing of what is not ours.
+ * The name of a column that has no other one comes from what stands behind ELSE. */
+#define WITHOUT_HASH_OPENS "pg_catalog.regexp_replace(pg_catalog.regexp_replace("
+#define WITHOUT_HASH_CLOSES(start, ours)                                                           \
+    ", case when " ours " then E'(" start "[(])%q, ' else '(?!)' end, E'\\\\1'), case when " ours  \
+    " then E'(" start "[(].*?), %q(?=[,)])' else '(?!)' end, E'\\\\1')"
+#define IS_INDEX "(%1)::pg_catalog.oid = any (%X)"
 
 static const rw_system_function functions[] = {
-    {SHOWN("pg_get_indexdef", "k.id = any (array" INDEXES ")", INDEX_WITHOUT_HASH("k.shown")),
-     HASHES_BEFORE(""), 0, false},
-    {SHOWN("pg_get_constraintdef",
-           "exists (select from pg_catalog.pg_constraint x where x.oid = k.id and " OURS(
-               "x.conrelid") ")",
-           KEY_WITHOUT_HASH("k.shown")),
-     0, NULL, NULL, 0, false},
-    {"pg_index_column_has_property", NULL, NULL, HASHES_BEFORE("::pg_catalog.regclass"), 0, false},
+    {"pg_get_indexdef", true,
+     " (case when true then " WITHOUT_HASH_OPENS "pg_catalog.regexp_replace(",
+     ", case when " IS_INDEX " then ' ON ONLY ' else '(?!)' end, ' ON ')" WITHOUT_HASH_CLOSES(
+         INDEX_START, IS_INDEX) " else pg_catalog.pg_get_indexdef(null::pg_catalog.oid) end) ",
+     PLAIN_HASHES_BEFORE(""), 0, RW_SYSTEM_ALWAYS},
+    {SHOWN("pg_get_indexdef", "k.id = any (%X)", INDEX_WITHOUT_HASH("k.shown")), HASHES_BEFORE(""),
+     0, RW_SYSTEM_ALWAYS},
+    {"pg_get_constraintdef", true, " (case when true then " WITHOUT_HASH_OPENS,
+     WITHOUT_HASH_CLOSES(KEY_START,
+                         "(%1)::pg_catalog.oid = any (%C)") " else "
+                                                            "pg_catalog.pg_get_constraintdef(null::"
+                                                            "pg_catalog.oid) end) ",
+     0, NULL, NULL, 0, RW_SYSTEM_ALWAYS},
+    {SHOWN("pg_get_constraintdef", "k.id = any (%C)", KEY_WITHOUT_HASH("k.shown")), 0, NULL, NULL,
+     0, RW_SYSTEM_ALWAYS},
+    {"pg_index_column_has_property", true, NULL, NULL, PLAIN_HASHES_BEFORE("::pg_catalog.regclass"),
+     0, RW_SYSTEM_ALWAYS},
+    {"pg_index_column_has_property", false, NULL, NULL, HASHES_BEFORE("::pg_catalog.regclass"), 0,
+     RW_SYSTEM_ALWAYS},
     /* A table in partitions is none to them. */
-    {"pg_get_partkeydef", NULL, NULL, 0, UNKNOWN_OF("oid"), 0, false},
-    {"pg_partition_tree", NULL, NULL, 0, UNKNOWN_OF("regclass"), 0, false},
-    {"pg_partition_root", NULL, NULL, 0, UNKNOWN_OF("regclass"), 0, false},
-    {"pg_partition_ancestors", NULL, NULL, 0, UNKNOWN_OF("regclass"), 0, false},
+    {"pg_get_partkeydef", false, NULL, NULL, 0, UNKNOWN_OF("oid"), 0, RW_SYSTEM_PARTS},
+    {"pg_partition_tree", false, NULL, NULL, 0, UNKNOWN_OF("regclass"), 0, RW_SYSTEM_PARTS},
+    {"pg_partition_root", false, NULL, NULL, 0, UNKNOWN_OF("regclass"), 0, RW_SYSTEM_PARTS},
+    {"pg_partition_ancestors", false, NULL, NULL, 0, UNKNOWN_OF("regclass"), 0, RW_SYSTEM_PARTS},
     /* They are told numbers of columns … */
-    {"col_description", NO_HASH(1, "%2", "1259", "%1"), 0, false},
-    {"pg_describe_object", NO_HASH(2, "%3", "%1", "%2"), 0, false},
-    {"pg_identify_object", NO_HASH(2, "%3", "%1", "%2"), 0, false},
-    {"pg_identify_object_as_address", NO_HASH(2, "%3", "%1", "%2"), 0, false},
+    {"col_description", false, NO_HASH(1, "%2", "1259", "%1"), 0, RW_SYSTEM_ALWAYS},
+    {"pg_describe_object", false, NO_HASH(2, "%3", "%1", "%2"), 0, RW_SYSTEM_ALWAYS},
+    {"pg_identify_object", false, NO_HASH(2, "%3", "%1", "%2"), 0, RW_SYSTEM_ALWAYS},
+    {"pg_identify_object_as_address", false, NO_HASH(2, "%3", "%1", "%2"), 0, RW_SYSTEM_ALWAYS},
     /* … or a name. */
-    {"has_column_privilege", NULL, NULL, 0, NO_SUCH("%2"), 3, true},
-    {"has_column_privilege", NULL, NULL, 1, NO_SUCH("%3"), 4, true},
+    {"has_column_privilege", false, NULL, NULL, 0, NO_SUCH("%2"), 3, RW_SYSTEM_STRICT},
+    {"has_column_privilege", false, NULL, NULL, 1, NO_SUCH("%3"), 4, RW_SYSTEM_STRICT},
 };
 
 /* --- names --- */
@@ -110,55 +133,17 @@ static bool is_in(const rw_catalog *catalog, const char *schema, const char *wri
     return written[0] == '\0' ? found_without : strcmp(schema, written) == 0;
 }
 
-/* --- tables --- */
-
-static bool hides(const rw_table *table)
-{
-    return !table->shows_hash && !table->listed && table->hash_column < table->column_count;
-}
-
-bool rw_system_hides(const rw_catalog *catalog)
-{
-    for (size_t i = 0; i < catalog->count; i++)
-        if (hides(catalog->tables[i]))
-            return true;
-    return false;
-}
-
-static bool is_strict(const rw_table *table)
-{
-    return hides(table) && table->strict;
-}
-
-static bool has_strict(const rw_catalog *catalog)
-{
-    for (size_t i = 0; i < catalog->count; i++)
-        if (is_strict(catalog->tables[i]))
-            return true;
-    return false;
-}
-
 const rw_system_function *rw_system_function_of(const rw_catalog *catalog, const char *schema,
-                                                const char *name, size_t count)
+                                                const char *name, size_t count, bool plain)
 {
     for (size_t i = 0; i < FUNCTIONS; i++) {
         const rw_system_function *it = &functions[i];
         if (strcmp(it->name, name) == 0 && is_in(catalog, "pg_catalog", schema) &&
-            (it->count == 0 || it->count == count) && (!it->strict || has_strict(catalog)))
+            (plain || !it->plain) && (it->count == 0 || it->count == count) &&
+            rw_system_is_needed(catalog, it->need))
             return it;
     }
     return NULL;
-}
-
-static bool is_needed(const rw_catalog *catalog, rw_system_need need)
-{
-    bool needed = need == RW_SYSTEM_ALWAYS;
-    for (size_t i = 0; i < catalog->count && !needed; i++) {
-        const rw_table *table = catalog->tables[i];
-        needed =
-            hides(table) && (need == RW_SYSTEM_PARTS ? table->in_parts : rw_table_has_gap(table));
-    }
-    return needed;
 }
 
 const rw_system_relation *rw_system_relation_of(const rw_catalog *catalog, const char *schema,
@@ -167,7 +152,7 @@ const rw_system_relation *rw_system_relation_of(const rw_catalog *catalog, const
     const rw_system_relation *it = NULL;
     for (size_t i = 0; (it = rw_system_relation_at(i)) != NULL; i++)
         if (strcmp(it->name, name) == 0 && is_in(catalog, it->schema, schema) &&
-            is_needed(catalog, it->need) && (gaps || it->need != RW_SYSTEM_GAPS))
+            rw_system_is_needed(catalog, it->need) && (gaps || it->need != RW_SYSTEM_GAPS))
             break;
     return it;
 }
@@ -246,72 +231,4 @@ const char *rw_system_shown(const rw_system_relation *relation, pgw_slice name)
         if (pgw_slice_eq_str(name, it->name))
             return it->shown;
     return NULL;
-}
-
-/* --- marks --- */
-
-/* For a regular expression in E'…', as quote_ident() writes it. */
-static void add_pattern(pgw_buf *out, const char *name)
-{
-    pgw_buf_add_str(out, "\"?");
-    for (; *name != '\0'; name++) {
-        unsigned char c = (unsigned char)*name;
-        bool plain =
-            c >= 128 || c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
-        pgw_buf_add_str(out, plain       ? ""
-                             : c == '"'  ? "\""
-                             : c == '\'' ? "'"
-                             : c == '\\' ? "\\\\\\"
-                                         : "\\\\");
-        pgw_buf_add_byte(out, *name);
-    }
-    pgw_buf_add_str(out, "\"?");
-}
-
-static void add_constants(pgw_buf *out, const char *const *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        pgw_buf_add_str(out, i > 0 ? ", " : "");
-        rw_add_name_constant(out, pgw_slice_str(names[i]));
-    }
-}
-
-static void add_names(pgw_buf *out, char mark, const rw_table *table)
-{
-    const char *names[] = {table->schema, table->name, table->columns[table->hash_column].name};
-    if (mark == 'q') {
-        add_pattern(out, names[2]);
-    } else if (mark == 'h') {
-        add_constants(out, names + 2, 1);
-    } else {
-        pgw_buf_add_byte(out, '(');
-        add_constants(out, names, mark == 'p' ? 2 : 3);
-        pgw_buf_add_byte(out, ')');
-    }
-}
-
-static void add_mark(pgw_buf *out, char mark, const rw_catalog *catalog)
-{
-    const char *between = mark == 'q' ? "(?:" : "(";
-    for (size_t i = 0; i < catalog->count; i++) {
-        const rw_table *table = catalog->tables[i];
-        if (mark == 's' ? !is_strict(table) : !hides(table))
-            continue;
-        pgw_buf_add_str(out, between);
-        add_names(out, mark, catalog->tables[i]);
-        between = mark == 'q' ? "|" : ", ";
-    }
-    pgw_buf_add_byte(out, ')');
-}
-
-void rw_system_add(pgw_buf *out, const char *sql, const rw_system_marks *marks)
-{
-    for (; *sql != '\0'; sql++) {
-        if (*sql != '%')
-            pgw_buf_add_byte(out, *sql);
-        else if (*++sql >= '1' && *sql <= '0' + RW_SYSTEM_ARGUMENTS)
-            pgw_buf_add_slice(out, marks->arguments[*sql - '1']);
-        else
-            add_mark(out, *sql, marks->catalog);
-    }
 }

@@ -6,11 +6,7 @@
 #define ATTRIBUTE_COLUMNS(name, type, target, not_null, dropped)                                   \
     {"attrelid", NULL}, {"attname", name}, {"atttypid", type}, {"attstattarget", target},          \
         {"attlen", NULL},                                                                          \
-        {"attnum",                                                                                 \
-         "case when attrelid = any (array" INDEXES ") then (attnum - (select"                      \
-         " pg_catalog.count(*) from pg_catalog.pg_attribute h where h.attrelid ="                  \
-         " pg_attribute.attrelid and h.attname in %h and h.attnum < pg_attribute.attnum))"         \
-         "::pg_catalog.int2 else attnum end"},                                                     \
+        {"attnum", "(attnum - " HASHES_UP_TO("attrelid", "attnum - 1") ")::pg_catalog.int2"},      \
         {"attndims", NULL}, {"attcacheoff", NULL}, {"atttypmod", NULL}, {"attbyval", NULL},        \
         {"attalign", NULL}, {"attstorage", NULL}, {"attcompression", NULL},                        \
         {"attnotnull", not_null}, {"atthasdef", NULL}, {"atthasmissing", NULL},                    \
@@ -25,10 +21,7 @@ static const rw_system_column attribute_columns[] = {
     ATTRIBUTE_COLUMNS(NULL, NULL, NULL, NULL, NULL)};
 
 /* Who numbers columns one by one expects no gap, but one that was dropped. */
-#define IS_HASH                                                                                    \
-    "attname in %h and (attrelid, attname) in (select c.oid, h.attname from" NAMED(                \
-        "c") " join pg_catalog.pg_attribute h on h.attrelid = c.oid"                               \
-             " where (n.nspname, c.relname, h.attname) in %t)"
+#define IS_HASH "attname in %h and (attrelid, attname) in (select t.oid, t.hash from %T t)"
 static const rw_system_column dropped_columns[] = {ATTRIBUTE_COLUMNS(
     "case when " IS_HASH " then pg_catalog.concat('........pg.dropped.', attnum, '........')"
     "::pg_catalog.name else attname end",
@@ -40,10 +33,10 @@ static const rw_system_column index_columns[] = {
     {"indexrelid", NULL},
     {"indrelid", NULL},
 #define LESS(column)                                                                               \
-    "case when " OURS(                                                                             \
-        "indrelid") " then (" column " - (select pg_catalog.count(*) from"                         \
-                    " pg_catalog.unnest(indkey::pg_catalog.int2[]) k where k = " HASH(             \
-                        "indrelid") "))::pg_catalog.int2 else " column " end"
+    "case when " OURS("indrelid") " then (" column " - "                                           \
+                                  "pg_catalog.cardinality(pg_catalog.array_positions(indkey::pg_"  \
+                                  "catalog.int2[], " HASH(                                         \
+                                      "indrelid") ")))::pg_catalog.int2 else " column " end"
     {"indnatts", LESS("indnatts")},
     {"indnkeyatts", LESS("indnkeyatts")},
     {"indisunique", NULL},
@@ -59,10 +52,13 @@ static const rw_system_column index_columns[] = {
     {"indisreplident", NULL},
 #define VECTOR(column, element, type)                                                              \
     "case when " OURS(                                                                             \
-        "indrelid") " then (select coalesce(pg_catalog.string_agg(pg_catalog.concat(" column       \
-                    "[o]), ' ' order by o), '') from pg_catalog.generate_subscripts(" column       \
-                    "::pg_catalog." element "[], 1) o where indkey[o] is distinct from " HASH(     \
-                        "indrelid") ")::pg_catalog." type " else " column " end"
+        "indrelid") " then (select coalesce(pg_catalog.string_agg("                                \
+                    "pg_catalog.concat(k.value), ' ' order by k.place), '') from rows from ("      \
+                    "pg_catalog.unnest(indkey::pg_catalog.int2[]), pg_catalog.unnest(" column      \
+                    "::pg_catalog." element                                                        \
+                    "[])) with ordinality k(number, value, place) where k.value is not"            \
+                    " null and k.number is distinct from " HASH("indrelid") ")::pg_catalog." type  \
+                                                                            " else " column " end"
     {"indkey", VECTOR("indkey", "int2", "int2vector")},
     {"indcollation", VECTOR("indcollation", "oid", "oidvector")},
     {"indclass", VECTOR("indclass", "oid", "oidvector")},
@@ -71,6 +67,12 @@ static const rw_system_column index_columns[] = {
     {"indpred", NULL},
     {NULL, NULL},
 };
+
+/* UNIQUEs that are there for foreign keys, and the primary keys of their tables. */
+#define REFERRED                                                                                   \
+    " from pg_catalog.pg_class o join pg_catalog.pg_index r on r.indexrelid = o.oid"               \
+    " left join pg_catalog.pg_index x on x.indrelid = r.indrelid and x.indisprimary"               \
+    " where " IS_OURS("o.relname") " order by r.indexrelid"
 
 static const rw_system_column constraint_columns[] = {
     {"oid", NULL},
@@ -85,8 +87,8 @@ static const rw_system_column constraint_columns[] = {
     {"contypid", NULL},
     /* A foreign key leans on the primary key. */
     {"conindid", "case when contype = 'f' and conindid = any (" REFERABLE
-                 ") then (select x.indexrelid from pg_catalog.pg_index x where x.indrelid ="
-                 " confrelid and x.indisprimary) else conindid end"},
+                 ") then (array(select x.indexrelid" REFERRED "))[pg_catalog.array_position("
+                 "array(select r.indexrelid" REFERRED "), conindid)] else conindid end"},
     {"conparentid", NULL},
     {"confrelid", NULL},
     {"confupdtype", NULL},
@@ -112,55 +114,40 @@ static const rw_system_column constraint_columns[] = {
     {NULL, NULL},
 };
 
-static const rw_system_column class_columns[] = {
-    {"oid", NULL},
-    {"relname", NULL},
-    {"relnamespace", NULL},
-    {"reltype", NULL},
-    {"reloftype", NULL},
-    {"relowner", NULL},
+/* Of a table that is in partitions, and its indexes, some is shown as of an ordinary one. */
+#define CLASS_COLUMNS(method, kind, subclass)                                                      \
+    {"oid", NULL}, {"relname", NULL}, {"relnamespace", NULL}, {"reltype", NULL},                   \
+        {"reloftype", NULL}, {"relowner", NULL}, {"relam", method}, {"relfilenode", NULL},         \
+        {"reltablespace", NULL}, {"relpages", NULL}, {"reltuples", NULL}, {"relallvisible", NULL}, \
+        {"relallfrozen", NULL}, {"reltoastrelid", NULL}, {"relhasindex", NULL},                    \
+        {"relisshared", NULL}, {"relpersistence", NULL}, {"relkind", kind},                        \
+        {"relnatts",                                                                               \
+         "case when relkind in ('i', 'I') then (relnatts - " HASHES_UP_TO(                         \
+             "oid", "32767") ")::pg_catalog.int2 when relkind in ('r', 'p') and relnatts "         \
+                             "= " HASH("oid") " then (relnatts - 1)::pg_catalog.int2 else "        \
+                                              "relnatts end"},                                     \
+        {"relchecks",                                                                              \
+         "case when relchecks > 0 and " OURS(                                                      \
+             "oid") " then (relchecks - "                                                          \
+                    "pg_catalog.cardinality(pg_catalog.array_positions(array(select"               \
+                    " x.conrelid from pg_catalog.pg_constraint x where x.contype = 'c' "           \
+                    "and " IS_CHECK("x.") "), oid)))::pg_catalog.int2 else relchecks end"},        \
+        {"relhasrules", NULL}, {"relhastriggers", NULL}, {"relhassubclass", subclass},             \
+        {"relrowsecurity", NULL}, {"relforcerowsecurity", NULL}, {"relispopulated", NULL},         \
+        {"relreplident", NULL}, {"relispartition", NULL}, {"relrewrite", NULL},                    \
+        {"relfrozenxid", NULL}, {"relminmxid", NULL}, {"relacl", NULL}, {"reloptions", NULL},      \
+        {"relpartbound", NULL},                                                                    \
+    {                                                                                              \
+        NULL, NULL                                                                                 \
+    }
+
+static const rw_system_column class_columns[] = {CLASS_COLUMNS(NULL, NULL, NULL)};
 #define ROOT(kinds) "case when relkind in (" kinds ") and oid = any (" ROOTS ") then "
-    {"relam", ROOT("'p'") "2::pg_catalog.oid else relam end"},
-    {"relfilenode", NULL},
-    {"reltablespace", NULL},
-    {"relpages", NULL},
-    {"reltuples", NULL},
-    {"relallvisible", NULL},
-    {"relallfrozen", NULL},
-    {"reltoastrelid", NULL},
-    {"relhasindex", NULL},
-    {"relisshared", NULL},
-    {"relpersistence", NULL},
-    {"relkind", ROOT("'p', 'I'") "case relkind when 'p' then 'r'::pg_catalog.\"char\""
-                                 " else 'i'::pg_catalog.\"char\" end else relkind end"},
-    {"relnatts",
-     ROOT("'r', 'p', 'i', 'I'") "(select case when relkind in ('i', 'I') then pg_catalog.count(*)"
-                                " else pg_catalog.max(a.attnum) end from pg_catalog.pg_attribute a "
-                                "where"
-                                " a.attrelid = pg_class.oid and a.attnum > 0 and a.attname not in "
-                                "%h)::pg_catalog.int2"
-                                " else relnatts end"},
-    {"relchecks",
-     "case when relchecks > 0 and " OURS(
-         "oid") " then (relchecks - (select pg_catalog.count(*) from pg_catalog.pg_constraint x"
-                " where x.conrelid = pg_class.oid and x.contype = 'c' and " HASH(
-                    "pg_class.oid") " = any (x.conkey)))::pg_catalog.int2 else relchecks end"},
-    {"relhasrules", NULL},
-    {"relhastriggers", NULL},
-    {"relhassubclass", ROOT("'p', 'I'") "false else relhassubclass end"},
-    {"relrowsecurity", NULL},
-    {"relforcerowsecurity", NULL},
-    {"relispopulated", NULL},
-    {"relreplident", NULL},
-    {"relispartition", NULL},
-    {"relrewrite", NULL},
-    {"relfrozenxid", NULL},
-    {"relminmxid", NULL},
-    {"relacl", NULL},
-    {"reloptions", NULL},
-    {"relpartbound", NULL},
-    {NULL, NULL},
-};
+static const rw_system_column parts_columns[] = {
+    CLASS_COLUMNS(ROOT("'p'") "2::pg_catalog.oid else relam end",
+                  ROOT("'p', 'I'") "case relkind when 'p' then 'r'::pg_catalog.\"char\""
+                                   " else 'i'::pg_catalog.\"char\" end else relkind end",
+                  ROOT("'p', 'I'") "false else relhassubclass end")};
 
 static const rw_system_column indexes_columns[] = {
     {"schemaname", NULL},
@@ -172,6 +159,11 @@ static const rw_system_column indexes_columns[] = {
     {NULL, NULL},
 };
 
+/* Their constraints that have the hash among their columns. */
+#define KEYED                                                                                      \
+    " from pg_catalog.pg_constraint x join %T t on t.oid = x.conrelid"                             \
+    " where t.number = any (x.conkey) order by x.oid"
+
 static const rw_system_column usage_columns[] = {
     {"constraint_catalog", NULL},
     {"constraint_schema", NULL},
@@ -181,18 +173,17 @@ static const rw_system_column usage_columns[] = {
     {"table_name", NULL},
     {"column_name", NULL},
     {"ordinal_position",
-     "case when (table_schema, table_name) in %p then (ordinal_position - (select"
-     " pg_catalog.count(*) from information_schema.key_column_usage u where"
-     " u.constraint_schema = key_column_usage.constraint_schema and"
-     " u.constraint_name = key_column_usage.constraint_name and"
-     " (u.table_schema, u.table_name, u.column_name) in %t and"
-     " u.ordinal_position < key_column_usage.ordinal_position))"
-     "::information_schema.cardinal_number else ordinal_position end"},
+     "case when ordinal_position > (array(select pg_catalog.array_position(x.conkey, "
+     "t.number)" KEYED
+     "))[pg_catalog.array_position(array(select pg_catalog.concat(t.schema, pg_catalog.chr(1),"
+     " t.name, pg_catalog.chr(1), x.conname)" KEYED "), pg_catalog.concat(table_schema,"
+     " pg_catalog.chr(1), table_name, pg_catalog.chr(1), constraint_name))]"
+     " then (ordinal_position - 1)::information_schema.cardinal_number else ordinal_position end"},
     {"position_in_unique_constraint", NULL},
     {NULL, NULL},
 };
 
-#define IS_NO_HASH "(table_schema, table_name, column_name) not in %t"
+#define IS_NO_HASH "(column_name not in %h or (table_schema, table_name, column_name) not in %t)"
 #define IS_NO_PARTITION IS_NO_PART("table_schema", "table_name")
 #define IS_NO_KEY IS_NOT_OURS("constraint_name")
 
@@ -218,19 +209,13 @@ static const rw_system_column references_columns[] = {
     {NULL, NULL},
 };
 
-#define SEEN_ATTRIBUTES "(attname not in %h or (attrelid, attname) not in " FAMILY("oid, hash", "")
+#define SEEN_ATTRIBUTES                                                                            \
+    "(attname not in %h or (attrelid, attname) not in (select f.oid, f.hash from %F f)"
 #define IS_SEEN_ATTRIBUTE SEEN_ATTRIBUTES ") and attrelid <> all (" REFERABLE ")"
 /* … or stands before another one. */
 #define IS_NUMBERED                                                                                \
-    SEEN_ATTRIBUTES " or (" OURS("attrelid") " and exists (select from pg_catalog.pg_attribute l"  \
-                                             " where l.attrelid = pg_attribute.attrelid and "      \
-                                             "l.attnum > pg_attribute.attnum)))"                   \
-                                             " and attrelid <> all (" REFERABLE ")"
-
-/* Types of the rows of partitions. */
-#define PART_TYPES                                                                                 \
-    "array(select p.reltype from pg_catalog.pg_class p where p.reltype <> 0 and p.oid = any "      \
-    "(" PARTS "))"
+    SEEN_ATTRIBUTES " or attrelid = any (array(select t.oid from %T t where t.number < t.last)))"  \
+                    " and attrelid <> all (" REFERABLE ")"
 
 /* One end of a dependency. */
 #define IS_NO_PART_OF(class, object)                                                               \
@@ -253,97 +238,96 @@ static const rw_system_column references_columns[] = {
     " and " IS_NO_HASH_OF(class, object, number) " and " IS_NO_REFERABLE(class, object)
 
 #define IS_NO_CHECK "((table_schema, table_name) not in %p or constraint_name <> all (" CHECKS "))"
-#define IN_NO_PART "relid <> all (" PARTS ")"
-#define BY_NO_PART "indexrelid <> all (" PARTS ") and indexrelid <> all (" REFERABLE ")"
-
-#define STATISTICS(prefix, name)                                                                   \
-    {"pg_catalog", prefix "_all_" name, 0, NULL, IN_NO_PART, RW_SYSTEM_PARTS},                     \
-    {                                                                                              \
-        "pg_catalog", prefix "_user_" name, 0, NULL, IN_NO_PART, RW_SYSTEM_PARTS                   \
-    }
-#define INDEX_STATISTICS(prefix)                                                                   \
-    {"pg_catalog", prefix "_all_indexes", 0, NULL, BY_NO_PART, RW_SYSTEM_ALWAYS},                  \
-    {                                                                                              \
-        "pg_catalog", prefix "_user_indexes", 0, NULL, BY_NO_PART, RW_SYSTEM_ALWAYS                \
-    }
-#define ALWAYS(schema, name, rows)                                                                 \
-    {                                                                                              \
-        schema, name, 0, NULL, rows, RW_SYSTEM_ALWAYS                                              \
-    }
+#define IN_NO_PART(relation) relation " <> all (" PARTS ")"
+#define IS_NO_KEY_OF(index) index " <> all (" REFERABLE ")"
 #define DEPENDENCIES                                                                               \
     IS_NO_HASH_OF("classid", "objid", "objsubid")                                                  \
     " and " IS_NO_HASH_OF("refclassid", "refobjid", "refobjsubid") " and " IS_NO_REFERABLE(        \
         "classid", "objid") " and " IS_NO_REFERABLE("refclassid", "refobjid")
+#define NO_STATISTICS "not (" OURS("starelid") " and staattnum = " HASH("starelid") ")"
+#define NO_STATS "(attname not in %h or (schemaname, tablename, attname) not in %t)"
+#define NO_TYPES                                                                                   \
+    "(object_schema, object_name, object_type, dtd_identifier) not in"                             \
+    " (select t.schema, t.name, 'TABLE', pg_catalog.concat(t.number) from %T t)"
+
+/* Only where a table is in partitions … */
+#define PARTED(schema, name, rows)                                                                 \
+    {                                                                                              \
+        schema, name, 0, NULL, rows, RW_SYSTEM_PARTS                                               \
+    }
+/* … and there without them, where `part` says so; of the other rows, and the columns, the same is
+ * shown in any case. */
+#define BOTH(schema, name, columns, part, rows)                                                    \
+    {schema, name, 0, columns, part " and " rows, RW_SYSTEM_PARTS},                                \
+    {                                                                                              \
+        schema, name, 0, columns, rows, RW_SYSTEM_ALWAYS                                           \
+    }
+#define STATISTICS(prefix, name)                                                                   \
+    PARTED("pg_catalog", prefix "_all_" name, IN_NO_PART("relid")),                                \
+        PARTED("pg_catalog", prefix "_user_" name, IN_NO_PART("relid"))
+#define INDEX_STATISTICS(prefix)                                                                   \
+    BOTH("pg_catalog", prefix "_all_indexes", NULL, IN_NO_PART("indexrelid"),                      \
+         IS_NO_KEY_OF("indexrelid")),                                                              \
+        BOTH("pg_catalog", prefix "_user_indexes", NULL, IN_NO_PART("indexrelid"),                 \
+             IS_NO_KEY_OF("indexrelid"))
+#define INFORMATION(name, rows) BOTH("information_schema", name, NULL, IS_NO_PARTITION, rows)
 
 static const rw_system_relation relations[] = {
     {"pg_catalog", "pg_attribute", 1249, dropped_columns, IS_NUMBERED, RW_SYSTEM_GAPS},
     {"pg_catalog", "pg_attribute", 1249, attribute_columns, IS_SEEN_ATTRIBUTE, RW_SYSTEM_ALWAYS},
-    {"pg_catalog", "pg_class", 1259, class_columns,
-     "not (relispartition and oid = any (" PARTS ")) and " IS_NOT_OURS("relname"),
-     RW_SYSTEM_ALWAYS},
-    {"pg_catalog", "pg_index", 2610, index_columns, BY_NO_PART, RW_SYSTEM_ALWAYS},
+    {"pg_catalog", "pg_class", 1259, parts_columns,
+     "not (relispartition and oid = any (" PARTS ")) and " IS_NOT_OURS("relname"), RW_SYSTEM_PARTS},
+    {"pg_catalog", "pg_class", 1259, class_columns, IS_NOT_OURS("relname"), RW_SYSTEM_ALWAYS},
+    {"pg_catalog", "pg_index", 2610, index_columns,
+     IN_NO_PART("indexrelid") " and " IS_NO_KEY_OF("indexrelid"), RW_SYSTEM_PARTS},
+    {"pg_catalog", "pg_index", 2610, index_columns, IS_NO_KEY_OF("indexrelid"), RW_SYSTEM_ALWAYS},
     {"pg_catalog", "pg_constraint", 2606, constraint_columns,
-     "conrelid <> all (" PARTS ") and not (" IS_CHECK("") ") and " IS_NOT_OURS("conname"),
-     RW_SYSTEM_ALWAYS},
-    ALWAYS("pg_catalog", "pg_inherits", "inhrelid <> all (" PARTS ")"),
-    ALWAYS("pg_catalog", "pg_partitioned_table", "partrelid <> all (array" TABLES ")"),
-    ALWAYS("pg_catalog", "pg_tables", IS_NO_PART("schemaname", "tablename")),
-    {"pg_catalog", "pg_indexes", 0, indexes_columns,
-     IS_NO_PART("schemaname", "tablename") " and " IS_NOT_OURS("indexname"), RW_SYSTEM_ALWAYS},
-    ALWAYS("pg_catalog", "pg_stats",
-           "(schemaname, tablename, attname) not in %t and " IS_NO_PART("schemaname", "tablename")),
-    ALWAYS("pg_catalog", "pg_statistic",
-           "starelid <> all (" PARTS
-           ") and not (" OURS("starelid") " and staattnum = " HASH("starelid") ")"),
-    {"pg_catalog", "pg_type", 0, NULL,
-     "typrelid <> all (" PARTS ") and typelem <> all (" PART_TYPES ")", RW_SYSTEM_PARTS},
-    {"pg_catalog", "pg_trigger", 0, NULL, "tgrelid <> all (" PARTS ")", RW_SYSTEM_PARTS},
-    {"pg_catalog", "pg_attrdef", 0, NULL, "adrelid <> all (" PARTS ")", RW_SYSTEM_PARTS},
-    {"pg_catalog", "pg_locks", 0, NULL, "(relation is null or relation <> all (" PARTS "))",
+     IN_NO_PART("conrelid") " and not (" IS_CHECK("") ") and " IS_NOT_OURS("conname"),
      RW_SYSTEM_PARTS},
-    {"pg_catalog", "pg_depend", 0, NULL,
-     IS_NO_PART_OF("classid", "objid") " and " IS_NO_PART_OF("refclassid",
-                                                             "refobjid") " and " DEPENDENCIES,
-     RW_SYSTEM_PARTS},
-    ALWAYS("pg_catalog", "pg_depend", DEPENDENCIES),
-    {"pg_catalog", "pg_shdepend", 0, NULL, IS_NO_PART_OF("classid", "objid"), RW_SYSTEM_PARTS},
+    {"pg_catalog", "pg_constraint", 2606, constraint_columns,
+     "not (" IS_CHECK("") ") and " IS_NOT_OURS("conname"), RW_SYSTEM_ALWAYS},
+    PARTED("pg_catalog", "pg_inherits", IN_NO_PART("inhrelid")),
+    PARTED("pg_catalog", "pg_partitioned_table", "partrelid <> all (%O)"),
+    PARTED("pg_catalog", "pg_tables", IS_NO_PART("schemaname", "tablename")),
+    BOTH("pg_catalog", "pg_indexes", indexes_columns, IS_NO_PART("schemaname", "tablename"),
+         IS_NOT_OURS("indexname")),
+    BOTH("pg_catalog", "pg_stats", NULL, IS_NO_PART("schemaname", "tablename"), NO_STATS),
+    BOTH("pg_catalog", "pg_statistic", NULL, IN_NO_PART("starelid"), NO_STATISTICS),
+    PARTED("pg_catalog", "pg_type", IN_NO_PART("typrelid") " and typelem <> all (" PART_TYPES ")"),
+    PARTED("pg_catalog", "pg_trigger", IN_NO_PART("tgrelid")),
+    PARTED("pg_catalog", "pg_attrdef", IN_NO_PART("adrelid")),
+    PARTED("pg_catalog", "pg_locks", "(relation is null or " IN_NO_PART("relation") ")"),
+    BOTH("pg_catalog", "pg_depend", NULL,
+         IS_NO_PART_OF("classid", "objid") " and " IS_NO_PART_OF("refclassid", "refobjid"),
+         DEPENDENCIES),
+    PARTED("pg_catalog", "pg_shdepend", IS_NO_PART_OF("classid", "objid")),
     STATISTICS("pg_stat", "tables"),
     STATISTICS("pg_stat_xact", "tables"),
     STATISTICS("pg_statio", "tables"),
     INDEX_STATISTICS("pg_stat"),
     INDEX_STATISTICS("pg_statio"),
-    ALWAYS("information_schema", "tables", IS_NO_PARTITION),
-    ALWAYS("information_schema", "table_privileges", IS_NO_PARTITION),
-    ALWAYS("information_schema", "role_table_grants", IS_NO_PARTITION),
-    ALWAYS("information_schema", "column_privileges", IS_NO_HASH " and " IS_NO_PARTITION),
-    ALWAYS("information_schema", "role_column_grants", IS_NO_HASH " and " IS_NO_PARTITION),
-    ALWAYS("information_schema", "columns", IS_NO_HASH " and " IS_NO_PARTITION),
-    ALWAYS("information_schema", "column_udt_usage", IS_NO_HASH " and " IS_NO_PARTITION),
-    ALWAYS(
-        "information_schema", "data_type_privileges",
-        IS_NO_PART("object_schema",
-                   "object_name") " and (object_schema, object_name,"
-                                  " object_type, dtd_identifier) not in (select n.nspname, "
-                                  "c.relname, 'TABLE',"
-                                  " pg_catalog.concat(h.attnum) from" NAMED(
-                                      "c") " join pg_catalog.pg_attribute h on h.attrelid = c.oid"
-                                           " where (n.nspname, c.relname, h.attname) in %t)"),
-    {"information_schema", "udt_privileges", 0, NULL, IS_NO_PART("udt_schema", "udt_name"),
-     RW_SYSTEM_PARTS},
-    {"information_schema", "role_udt_grants", 0, NULL, IS_NO_PART("udt_schema", "udt_name"),
-     RW_SYSTEM_PARTS},
-    {"information_schema", "triggers", 0, NULL,
-     IS_NO_PART("event_object_schema", "event_object_table"), RW_SYSTEM_PARTS},
-    {"information_schema", "key_column_usage", 0, usage_columns,
-     IS_NO_HASH " and " IS_NO_PARTITION " and " IS_NO_KEY, RW_SYSTEM_ALWAYS},
-    ALWAYS("information_schema", "constraint_column_usage",
-           IS_NO_HASH " and " IS_NO_PARTITION " and " IS_NO_KEY " and " IS_NO_CHECK),
-    ALWAYS("information_schema", "constraint_table_usage", IS_NO_PARTITION " and " IS_NO_KEY),
+    PARTED("information_schema", "tables", IS_NO_PARTITION),
+    PARTED("information_schema", "table_privileges", IS_NO_PARTITION),
+    PARTED("information_schema", "role_table_grants", IS_NO_PARTITION),
+    INFORMATION("column_privileges", IS_NO_HASH),
+    INFORMATION("role_column_grants", IS_NO_HASH),
+    INFORMATION("columns", IS_NO_HASH),
+    INFORMATION("column_udt_usage", IS_NO_HASH),
+    BOTH("information_schema", "data_type_privileges", NULL,
+         IS_NO_PART("object_schema", "object_name"), NO_TYPES),
+    PARTED("information_schema", "udt_privileges", IS_NO_PART("udt_schema", "udt_name")),
+    PARTED("information_schema", "role_udt_grants", IS_NO_PART("udt_schema", "udt_name")),
+    PARTED("information_schema", "triggers",
+           IS_NO_PART("event_object_schema", "event_object_table")),
+    BOTH("information_schema", "key_column_usage", usage_columns, IS_NO_PARTITION,
+         IS_NO_HASH " and " IS_NO_KEY),
+    INFORMATION("constraint_column_usage", IS_NO_HASH " and " IS_NO_KEY " and " IS_NO_CHECK),
+    INFORMATION("constraint_table_usage", IS_NO_KEY),
     {"information_schema", "referential_constraints", 0, references_columns, NULL,
      RW_SYSTEM_ALWAYS},
-    ALWAYS("information_schema", "table_constraints",
-           IS_NO_PARTITION " and " IS_NO_KEY " and " IS_NO_CHECK),
-    ALWAYS("information_schema", "check_constraints", "constraint_name <> all (" CHECKS ")"),
+    INFORMATION("table_constraints", IS_NO_KEY " and " IS_NO_CHECK),
+    {"information_schema", "check_constraints", 0, NULL, "constraint_name <> all (" CHECKS ")",
+     RW_SYSTEM_ALWAYS},
 };
 
 enum { RELATIONS = sizeof relations / sizeof *relations };

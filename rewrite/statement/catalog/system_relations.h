@@ -16,7 +16,8 @@ typedef struct rw_system_column {
 typedef enum rw_system_need {
     RW_SYSTEM_ALWAYS,
     RW_SYSTEM_PARTS, /* a table is in partitions */
-    RW_SYSTEM_GAPS /* a table has columns behind its hash column, and dropped ones are asked for */
+    RW_SYSTEM_GAPS, /* a table has columns behind its hash column, and dropped ones are asked for */
+    RW_SYSTEM_STRICT /* a table is strict */
 } rw_system_need;
 
 typedef struct rw_system_relation {

@@ -8,6 +8,7 @@
 #include "rewrite/lex/quote.h"
 #include "rewrite/statement/catalog/system_calls.h"
 #include "rewrite/statement/catalog/system_catalog.h"
+#include "rewrite/statement/catalog/system_with.h"
 #include "rewrite/statement/tree/walk.h"
 
 #include <string.h>
@@ -41,7 +42,8 @@ typedef struct finder {
     asked *list;
     named *names;
     label *labels;
-    bool foreign; /* it asks other relations than PostgreSQL's own */
+    bool foreign;     /* it asks other relations than PostgreSQL's own */
+    unsigned *shared; /* as in marks */
 } finder;
 
 /* --- what there is --- */
@@ -162,14 +164,20 @@ static void look_at_statement(finder *find, const ProtobufCMessage *message)
 
 static bool visit(void *context, const ProtobufCMessage *message);
 
+static rw_system_marks marks_of(const finder *find)
+{
+    return (rw_system_marks){.catalog = find->catalog, .shared = find->shared};
+}
+
 /* Each function of a FROM is a list, with the columns that it is said to have. */
 static bool look_at_functions(finder *find, const PgQuery__RangeFunction *from)
 {
+    const rw_system_marks marks = marks_of(find);
     for (size_t i = 0; i < from->n_functions; i++) {
         const PgQuery__Node *function = from->functions[i]->list->items[0];
         bool call = function->node_case == PG_QUERY__NODE__NODE_FUNC_CALL;
         if (call)
-            rw_system_call(find->texts, find->catalog, function->func_call, from);
+            rw_system_call(find->texts, &marks, function->func_call, from);
         if (call ? !rw_walk((const ProtobufCMessage *)function->func_call, visit, find)
                  : !visit(find, (const ProtobufCMessage *)function))
             return false;
@@ -180,6 +188,7 @@ static bool look_at_functions(finder *find, const PgQuery__RangeFunction *from)
 static bool visit(void *context, const ProtobufCMessage *message)
 {
     finder *find = context;
+    const rw_system_marks marks = marks_of(find);
     const ProtobufCMessageDescriptor *type = message->descriptor;
     if (type == &pg_query__range_function__descriptor)
         return look_at_functions(find, (const PgQuery__RangeFunction *)message);
@@ -188,7 +197,7 @@ static bool visit(void *context, const ProtobufCMessage *message)
     if (type == &pg_query__column_ref__descriptor)
         add_name(find, (const PgQuery__ColumnRef *)message, NULL);
     else if (type == &pg_query__func_call__descriptor)
-        rw_system_call(find->texts, find->catalog, (const PgQuery__FuncCall *)message, NULL);
+        rw_system_call(find->texts, &marks, (const PgQuery__FuncCall *)message, NULL);
     else if (type == &pg_query__common_table_expr__descriptor)
         add_name(find, NULL, ((const PgQuery__CommonTableExpr *)message)->ctename);
     return rw_walk(message, visit, find);
@@ -362,7 +371,7 @@ static const char *add_system_columns(const finder *find, const asked *one, pgw_
 
 static void add_column(const finder *find, const asked *one, pgw_slice name, pgw_buf *out)
 {
-    const rw_system_marks marks = {.catalog = find->catalog};
+    const rw_system_marks marks = marks_of(find);
     const char *shown = rw_system_shown(one->relation, name);
     if (shown != NULL) {
         rw_system_add(out, shown, &marks);
@@ -423,7 +432,7 @@ static bool is_last_called(const finder *find, const asked *one)
 static void add_query(const finder *find, const asked *one, pgw_buf *out, pgw_buf *behind)
 {
     const rw_system_relation *relation = one->relation;
-    const rw_system_marks marks = {.catalog = find->catalog};
+    const rw_system_marks marks = marks_of(find);
     add_columns(find, one, out);
     pgw_buf_add_str(out, " from ");
     if (one->at->catalogname[0] != '\0') {
@@ -482,12 +491,15 @@ static bool is_asking(const PgQuery__Node *statement)
 
 void rw_system_find(const PgQuery__Node *statement, const rw_catalog *catalog, rw_star_texts *texts)
 {
+    unsigned shared = 0;
     finder find = {.catalog = catalog, .texts = texts};
     if (!rw_system_hides(catalog) || !is_asking(statement))
         return;
+    find.shared = rw_system_shares(statement) ? &shared : NULL;
     visit(&find, (const ProtobufCMessage *)statement);
     for (asked *it = find.list; it != NULL; it = it->next)
         choose(&find, it);
     for (const asked *it = find.list; it != NULL; it = it->next)
         put(&find, it);
+    rw_system_share(statement, catalog, shared, texts);
 }
