@@ -1,0 +1,133 @@
+#include "rewrite/statement/words/transaction.h"
+
+#include "rewrite/lex/lexer.h"
+
+/* A text that is read word by word; `token` comes next. */
+typedef struct reading {
+    pgw_slice text;
+    rw_lexer lexer;
+    rw_token token;
+} reading;
+
+/* Each mode once: of two that contradict each other the server takes the later. */
+enum { ISOLATION = 1 << 0, ACCESS = 1 << 1, DEFERRABLE = 1 << 2 };
+
+static void next(reading *r)
+{
+    r->token = rw_lexer_next(&r->lexer);
+}
+
+static bool takes(reading *r, const char *word)
+{
+    if (!rw_token_is(r->text, r->token, word))
+        return false;
+    next(r);
+    return true;
+}
+
+static bool is_char(const reading *r, char c)
+{
+    return r->token.kind == RW_TOKEN_CHAR && r->text.ptr[r->token.start] == c;
+}
+
+static bool reads_isolation(reading *r, bool *primary)
+{
+    if (!takes(r, "level"))
+        return false;
+    if (takes(r, "serializable"))
+        return *primary = true;
+    if (takes(r, "repeatable"))
+        return takes(r, "read");
+    return takes(r, "read") && (takes(r, "committed") || takes(r, "uncommitted"));
+}
+
+static bool reads_access(reading *r, bool *primary)
+{
+    if (takes(r, "only"))
+        return true;
+    return *primary = takes(r, "write");
+}
+
+/* One mode; 0: it is none. */
+static unsigned read_mode(reading *r, bool *primary)
+{
+    bool written = false;
+    if (takes(r, "isolation"))
+        return reads_isolation(r, &written) ? (*primary = *primary || written, ISOLATION) : 0;
+    if (takes(r, "read"))
+        return reads_access(r, &written) ? (*primary = *primary || written, ACCESS) : 0;
+    if (takes(r, "not"))
+        return takes(r, "deferrable") ? DEFERRABLE : 0;
+    return takes(r, "deferrable") ? DEFERRABLE : 0;
+}
+
+static bool is_over(const reading *r)
+{
+    return r->token.kind == RW_TOKEN_END || is_char(r, ';');
+}
+
+static bool reads_modes(reading *r, bool *primary)
+{
+    unsigned all = 0;
+    while (!is_over(r)) {
+        unsigned mode = read_mode(r, primary);
+        if (mode == 0 || all & mode)
+            return false;
+        all |= mode;
+        if (is_char(r, ',')) {
+            next(r);
+            if (is_over(r))
+                return false;
+        }
+    }
+    return true;
+}
+
+static void skip_noise(reading *r)
+{
+    if (!takes(r, "work"))
+        (void)takes(r, "transaction");
+}
+
+static rw_transaction_word read_word(reading *r, bool *primary)
+{
+    if (takes(r, "begin")) {
+        skip_noise(r);
+        return reads_modes(r, primary) ? RW_TRANSACTION_BEGIN : RW_TRANSACTION_NONE;
+    }
+    if (takes(r, "start"))
+        return takes(r, "transaction") && reads_modes(r, primary) ? RW_TRANSACTION_START
+                                                                  : RW_TRANSACTION_NONE;
+    rw_transaction_word end = RW_TRANSACTION_NONE;
+    if (takes(r, "commit") || takes(r, "end"))
+        end = RW_TRANSACTION_COMMIT;
+    else if (takes(r, "rollback") || takes(r, "abort"))
+        end = RW_TRANSACTION_ROLLBACK;
+    if (end != RW_TRANSACTION_NONE)
+        skip_noise(r);
+    return end;
+}
+
+rw_transaction rw_transaction_of(pgw_slice text, bool conforming)
+{
+    reading r = {.text = text};
+    rw_transaction out = {RW_TRANSACTION_NONE, false};
+    rw_lexer_init(&r.lexer, text, conforming);
+    next(&r);
+    rw_transaction_word word = read_word(&r, &out.primary);
+    while (is_char(&r, ';'))
+        next(&r);
+    if (r.token.kind == RW_TOKEN_END)
+        out.word = word;
+    return out;
+}
+
+const char *rw_transaction_tag(rw_transaction_word word)
+{
+    static const char *const tags[] = {[RW_TRANSACTION_NONE] = NULL,
+                                       [RW_TRANSACTION_BEGIN] = "BEGIN",
+                                       [RW_TRANSACTION_START] = "START TRANSACTION",
+                                       [RW_TRANSACTION_COMMIT] = "COMMIT",
+                                       [RW_TRANSACTION_ROLLBACK] = "ROLLBACK"};
+    return tags[word];
+}

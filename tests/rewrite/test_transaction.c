@@ -1,0 +1,124 @@
+/* Which texts begin or end a transaction, and nothing else. */
+#include "rewrite/statement/words/transaction.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "exact.h"
+
+static void assert_all(const char *const *texts, rw_transaction_word word, bool primary)
+{
+    for (; *texts != NULL; texts++) {
+        rw_transaction said = rw_transaction_of(exact(*texts), true);
+        if (said.word != word || (word != RW_TRANSACTION_NONE && said.primary != primary))
+            fail_msg("%s: %d %d", *texts, said.word, said.primary);
+    }
+}
+
+static void they_begin(void **state)
+{
+    (void)state;
+    static const char *const begins[] = {
+        "begin",
+        "BEGIN;",
+        "Begin Work ; ;",
+        "begin transaction",
+        "begin -- now\n",
+        "begin /* a /* b */ */ ;",
+        "begin read only",
+        "begin isolation level read committed",
+        "begin isolation level read uncommitted",
+        "begin transaction isolation level repeatable read, read only, not deferrable",
+        "begin deferrable",
+        NULL};
+    static const char *const on_primaries[] = {
+        "begin read write", "begin isolation level serializable",
+        "begin isolation level serializable read only deferrable",
+        "begin read write, isolation level read committed", NULL};
+    static const char *const starts[] = {"start transaction", "START TRANSACTION READ ONLY;", NULL};
+    assert_all(begins, RW_TRANSACTION_BEGIN, false);
+    assert_all(on_primaries, RW_TRANSACTION_BEGIN, true);
+    assert_all(starts, RW_TRANSACTION_START, false);
+}
+
+static void they_end(void **state)
+{
+    (void)state;
+    static const char *const commits[] = {"commit", "COMMIT;",          "commit work",
+                                          "end",    "end transaction;", NULL};
+    static const char *const rollbacks[] = {"rollback", "Rollback Transaction", "abort",
+                                            "abort work;", NULL};
+    assert_all(commits, RW_TRANSACTION_COMMIT, false);
+    assert_all(rollbacks, RW_TRANSACTION_ROLLBACK, false);
+}
+
+static void others_are_none(void **state)
+{
+    (void)state;
+    static const char *const others[] = {"",
+                                         ";",
+                                         ";begin",
+                                         "\"begin\"",
+                                         "begins",
+                                         "begin; select 1",
+                                         "begin; begin",
+                                         "begin transaction work",
+                                         "begin read",
+                                         "begin not",
+                                         "begin not read only",
+                                         "begin isolation",
+                                         "begin isolation level",
+                                         "begin isolation level repeatable",
+                                         "begin isolation level read",
+                                         "begin isolation level read only",
+                                         "begin isolation level snapshot",
+                                         "begin, read only",
+                                         "begin read only,",
+                                         "begin read only, ;",
+                                         "begin read only,, deferrable",
+                                         "begin read only read only",
+                                         "begin read only, read write",
+                                         "begin deferrable not deferrable",
+                                         "begin 'x'",
+                                         "begin /* a",
+                                         "start",
+                                         "start work",
+                                         "start replication",
+                                         "commit and chain",
+                                         "commit and no chain",
+                                         "commit prepared 'x'",
+                                         "end work work",
+                                         "rollback to s",
+                                         "rollback to savepoint s",
+                                         "rollback and chain",
+                                         "abort; select 1",
+                                         "savepoint s",
+                                         "insert into t values (1)",
+                                         NULL};
+    assert_all(others, RW_TRANSACTION_NONE, false);
+}
+
+static void they_have_tags(void **state)
+{
+    (void)state;
+    assert_string_equal(rw_transaction_tag(RW_TRANSACTION_BEGIN), "BEGIN");
+    assert_string_equal(rw_transaction_tag(RW_TRANSACTION_START), "START TRANSACTION");
+    assert_string_equal(rw_transaction_tag(RW_TRANSACTION_COMMIT), "COMMIT");
+    assert_string_equal(rw_transaction_tag(RW_TRANSACTION_ROLLBACK), "ROLLBACK");
+    assert_null(rw_transaction_tag(RW_TRANSACTION_NONE));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(they_begin),
+        cmocka_unit_test(they_end),
+        cmocka_unit_test(others_are_none),
+        cmocka_unit_test(they_have_tags),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
