@@ -364,8 +364,8 @@ static printed find_digits(pgw_slice text)
         text = (pgw_slice){text.ptr + 1, text.len - 1};
     const char *point = memchr(text.ptr, '.', text.len);
     out.whole = (pgw_slice){text.ptr, point == NULL ? text.len : (size_t)(point - text.ptr)};
-    if (point != NULL)
-        out.fraction = (pgw_slice){point + 1, text.len - out.whole.len - 1};
+    out.fraction = point == NULL ? (pgw_slice){text.ptr + text.len, 0}
+                                 : (pgw_slice){point + 1, text.len - out.whole.len - 1};
     return out;
 }
 

@@ -6,12 +6,14 @@
 #include "rewrite/insert/spell.h"
 #include "rewrite/lex/quote.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 bool rw_is_declared(rw_declared declared, uint32_t number)
 {
+    assert(declared.types != NULL || declared.count == 0);
     return number <= declared.count && declared.types[number - 1] != PGW_UNSPECIFIED;
 }
 
