@@ -1,5 +1,6 @@
 #include "config/check_door.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,8 +28,9 @@ static void check_listen(cfg_document *document, const cfg_raw *raw, const cfg_c
     for (size_t i = 0; i < config->listen_count; i++) {
         const cfg_listen *listen = &config->listen[i];
         char *where = cfg_printf("listen[%zu]", i);
-        if (!cfg_is_local(listen) && config->auth.mode == CFG_AUTH_TRUST &&
-            !config->auth.allow_remote_trust)
+        bool local = cfg_is_local(listen);
+        assert(local || raw->listen != NULL); /* The default is local. */
+        if (!local && config->auth.mode == CFG_AUTH_TRUST && !config->auth.allow_remote_trust)
             cfg_mistake(document, where,
                         "%s is \"%s\", which other machines reach, and auth.mode trust asks nobody "
                         "for a password: listen on 127.0.0.1, [::1] or a Unix socket, take another "

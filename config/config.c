@@ -1,5 +1,6 @@
 #include "config/config.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,9 +89,10 @@ static bool is_public(const cfg_table *table)
 const cfg_table *cfg_find_table(const cfg_config *config, const char *name)
 {
     const cfg_table *bare = NULL;
-    if (strncmp(name, "public.", 7) == 0 && cfg_find_table(config, name + 7) != NULL &&
-        is_public(cfg_find_table(config, name + 7)))
+    const cfg_table *public = strncmp(name, "public.", 7) == 0 ? cfg_find_table(config, name + 7) : NULL;
+    if (public != NULL && is_public(public))
         name += 7;
+    assert(config->tables != NULL || config->table_count == 0);
     for (size_t i = 0; i < config->table_count; i++) {
         const cfg_table *table = &config->tables[i];
         if (strcmp(name, cfg_table_label(table)) == 0)

@@ -197,11 +197,6 @@ void pgw_write_copy_fail(const char *reason, pgw_buf *out)
     pgw_end_small(out, begun);
 }
 
-void pgw_write_terminate(pgw_buf *out)
-{
-    write_empty('X', out);
-}
-
 /* Format codes for the client's parameters and ours. One code for all, or none, stays as it is and
  * decides our format too; one a parameter gains text codes. Returns whether ours are binary.
  * PostgreSQL never looks at the one code of a Bind without parameters, so that a senseless one

@@ -77,7 +77,6 @@ void pgw_write_execute(pgw_slice portal, uint32_t max_rows, pgw_buf *out);
 void pgw_write_sync(pgw_buf *out);
 void pgw_write_flush(pgw_buf *out);
 void pgw_write_copy_fail(const char *reason, pgw_buf *out);
-void pgw_write_terminate(pgw_buf *out);
 /* The client's Bind to another portal and statement, with `more` int8 parameters behind its own, in
  * whatever format its codes leave open. */
 PGW_MUST_CHECK bool pgw_write_bind(const pgw_bind *bind, pgw_slice portal, pgw_slice statement,

@@ -230,7 +230,7 @@ static pgw_scram_result take_first(pgw_scram *scram, pgw_slice message, pgw_buf 
     pgw_reader reader = pgw_reader_of(message);
     if (!is_text(message, error) || !read_header(scram, &reader, error))
         return PGW_SCRAM_FAILED;
-    pgw_slice nonce, bare = {reader.at, (size_t)(reader.end - reader.at)};
+    pgw_slice nonce = {0}, bare = {reader.at, (size_t)(reader.end - reader.at)};
     if (!read_first(&reader, &nonce, error))
         return PGW_SCRAM_FAILED;
     write_first(scram, bare, nonce, out);

@@ -20,7 +20,8 @@ enum {
     EXPONENT_MAX = INT32_MAX / 2
 };
 
-bool pgw_numeric_is_special(pgw_slice text)
+/* NaN, Infinity, -Infinity. */
+static bool is_special(pgw_slice text)
 {
     return text.len > 0 && (text.ptr[0] == 'N' || text.ptr[text.len - 1] == 'y');
 }
@@ -217,7 +218,7 @@ pgw_verdict pgw_numeric_fit(int32_t typmod, pgw_arena *arena, pgw_value *value, 
     int precision = (typmod - PGW_TYPMOD_BASE) >> 16 & 0xffff;
     int scale = (((typmod - PGW_TYPMOD_BASE) & 0x7ff) ^ 1024) - 1024;
     pgw_slice text = value->as.bytes;
-    if (pgw_numeric_is_special(text)) {
+    if (is_special(text)) {
         if (text.ptr[0] == 'N')
             return PGW_KNOWN;
         pgw_fail(error, "22003", "numeric field overflow");
@@ -241,7 +242,7 @@ pgw_verdict pgw_numeric_fit(int32_t typmod, pgw_arena *arena, pgw_value *value, 
 
 pgw_verdict pgw_numeric_to_integer(pgw_slice text, uint32_t type, pgw_value *out, pgw_error *error)
 {
-    if (pgw_numeric_is_special(text))
+    if (is_special(text))
         return PGW_REFUSE(error, "0A000", "cannot convert %s to %s",
                           text.ptr[0] == 'N' ? "NaN" : "infinity", pgw_type_name(type));
     bool minus = text.ptr[0] == '-', too_large = false;
@@ -363,8 +364,8 @@ static printed find_digits(pgw_slice text)
         text = (pgw_slice){text.ptr + 1, text.len - 1};
     const char *point = memchr(text.ptr, '.', text.len);
     out.whole = (pgw_slice){text.ptr, point == NULL ? text.len : (size_t)(point - text.ptr)};
-    if (point != NULL)
-        out.fraction = (pgw_slice){point + 1, text.len - out.whole.len - 1};
+    out.fraction = point == NULL ? (pgw_slice){text.ptr + text.len, 0}
+                                 : (pgw_slice){point + 1, text.len - out.whole.len - 1};
     return out;
 }
 
@@ -398,7 +399,7 @@ static void send_special(pgw_slice text, pgw_buf *out)
 /* Groups that are zero stand at neither end. */
 void pgw_numeric_send(pgw_slice text, pgw_buf *out)
 {
-    if (pgw_numeric_is_special(text)) {
+    if (is_special(text)) {
         send_special(text, out);
         return;
     }

@@ -26,7 +26,6 @@ PGW_MUST_CHECK pgw_verdict pgw_numeric_fit(int32_t typmod, pgw_arena *arena, pgw
 /* Rounded half away from zero. */
 PGW_MUST_CHECK pgw_verdict pgw_numeric_to_integer(pgw_slice text, uint32_t type, pgw_value *out,
                                                   pgw_error *error);
-bool pgw_numeric_is_special(pgw_slice text); /* NaN, Infinity, -Infinity */
 /* The same number without needless zeros, a slice of `text`: 1.50 is 1.5, 0.00 is 0. */
 pgw_slice pgw_numeric_shortest(pgw_slice text);
 

@@ -364,11 +364,6 @@ void px_batcher_tick(px_batcher *batcher)
     wind_up(batcher);
 }
 
-bool px_batcher_idle(const px_batcher *batcher)
-{
-    return batcher->here == 0 && batcher->home.count == 0;
-}
-
 /* ---- beginning and end ---- */
 
 static void on_finish(void *owner, px_unit *unit)

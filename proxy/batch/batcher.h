@@ -24,8 +24,7 @@ void px_batcher_free(struct px_batcher *batcher);
  * free. Units of one turn wait for nothing but each other, and are written when they would be
  * anyway. */
 void px_batcher_turn(struct px_batcher *batcher);
-void px_batcher_tick(struct px_batcher *batcher);       /* deadlines, idle links; every 100 ms */
-extern const px_tenant px_batcher_tenant;               /* these, called by the worker */
-bool px_batcher_idle(const struct px_batcher *batcher); /* nothing queued or in flight */
+void px_batcher_tick(struct px_batcher *batcher); /* deadlines, idle links; every 100 ms */
+extern const px_tenant px_batcher_tenant;         /* these, called by the worker */
 
 #endif

@@ -1,5 +1,6 @@
 #include "proxy/batch/keylocks.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -308,19 +309,9 @@ bool px_keylocks_cancel(px_unit *unit, px_unit **granted)
     return waiting;
 }
 
-size_t px_keylocks_count(const char *table_name)
-{
-    key_table *table = find_table(table_name, false);
-    if (table == NULL)
-        return 0;
-    pthread_mutex_lock(&table->mutex);
-    size_t count = table->lock_count;
-    pthread_mutex_unlock(&table->mutex);
-    return count;
-}
-
 static void free_table(key_table *table)
 {
+    assert(table->lock_count == 0);
     for (lock *l = table->spare, *next; l != NULL; l = next) {
         next = l->chain;
         free(l);

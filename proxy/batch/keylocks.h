@@ -28,7 +28,7 @@ static inline px_unit *px_keylocks_next(const px_unit *granted)
     return (px_unit *)granted->message.next;
 }
 
-size_t px_keylocks_count(const char *table); /* locks somebody holds or waits for */
-void px_keylocks_free(void); /* at the end of the process: nothing is held any more */
+/* At the end of the process: nothing is held any more. */
+void px_keylocks_free(void);
 
 #endif

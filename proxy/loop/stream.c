@@ -90,6 +90,7 @@ static void make_room(px_stream *stream)
     bool was_full = stream->in != NULL && stream->in_end == stream->in->cap;
     size_t cap = was_full ? BIG_BLOCK : PX_BLOCK;
     px_block *fresh = px_block_new(&stream->worker->blocks, wanted > cap ? wanted : cap);
+    assert(held == 0 || stream->in != NULL);
     if (held > 0)
         memcpy(fresh->bytes, stream->in->bytes + stream->in_start, held);
     px_block_drop(&stream->worker->blocks, stream->in);

@@ -13,6 +13,7 @@
 #include "proxy/base/address.h"
 #include "proxy/base/log.h"
 #include "proxy/batch/batcher.h"
+#include "proxy/batch/keylocks.h"
 #include "proxy/batch/register.h"
 #include "proxy/client/door/credentials.h"
 #include "proxy/client/door/lobby.h"
@@ -404,6 +405,7 @@ static void free_process(process *p)
     px_addresses_free(p->server.addresses);
     px_lobby_free(p->server.lobby);
     px_pids_free(p->server.pids);
+    px_keylocks_free();
     px_databases_free(p->server.databases);
     px_greetings_free(p->server.greetings);
 }

@@ -20,7 +20,6 @@ typedef enum rw_obstacle {
     RW_OBSTACLE_UNCOMPUTABLE, /* forwarded without a hash (uncomputable: forward) */
     RW_OBSTACLE_FORM          /* a form that is rewritten but not merged: WITH, … */
 } rw_obstacle;
-const char *rw_obstacle_name(rw_obstacle obstacle); /* "returning", "sequence", … */
 
 /* Bytes that the parsed statements of one text may take: tiny rows take many times what they are
  * long. What would take more is refused with 54000. */
@@ -78,13 +77,13 @@ typedef struct rw_insert {
     bool shows;           /* a value may be stored as text that settings of output decide: a cast */
     bool heeds_settings;  /* its cells are more than parameters and constants that every session
                              reads alike */
-    bool reads_constants; /* … or some are read as settings say when it is prepared */
+    bool reads_constants; /* Some of its constants are read as settings say when it is prepared. */
     bool reads_names; /* a value may be the number of what a name means: in a regclass and its like
                        */
     bool query;       /* its rows come from a query, in which the backend is told to hash them */
-    size_t new_key;   /* where DO UPDATE has the value of a changed key, hashed likewise; 0: it does
-                         not */
-    bool leaves_null; /* … and leave out a column of the hash_key that has no default */
+    bool leaves_null; /* The rows of that query leave out a column of the hash_key that has no default. */
+    size_t new_key;   /* Where DO UPDATE has the value of a changed key, which the backend is told to hash;
+                         0: it changes none. */
     bool has_conflict; /* ON CONFLICT, written or (UPSERT, REPLACE) made */
     bool values_merge; /* rows of several statements may stand in one VALUES list: the count will
                           equal the rows (rules: no ON CONFLICT but DO UPDATE without WHERE, …) */
@@ -93,9 +92,9 @@ typedef struct rw_insert {
     /* for each parameter 1…param_count: the type its use gives it (the column's, the cast's), or
        PGW_UNSPECIFIED where that cannot be told here */
     uint32_t *inferred;
-    bool *infers;     /* a flag a column: a parameter may have its type of it; NULL: of none */
-    bool infers_all;  /* … of any */
-    bool heeds_types; /* the guard asks for these columns, too */
+    bool *infers;     /* A flag a column: a parameter may have its type of that column. NULL: of none. */
+    bool infers_all;  /* Parameters may have their types of any column. */
+    bool heeds_types; /* The guard asks for the types of the columns of `infers`, too. */
     struct rw_splice *splices; /* what the renderer puts in; private to the parser and render.c */
     size_t splice_count;
     rw_spelled *spelled; /* in order of the text */

@@ -108,14 +108,16 @@ static bool is_string(uint32_t type)
     return type == PGW_TEXT || type == PGW_VARCHAR || type == PGW_BPCHAR || type == PGW_NAME;
 }
 
-bool rw_is_assignable(uint32_t from, uint32_t to)
+/* Whether a value of a type can be assigned to another; also where a type is not known here, or is
+ * PGW_UNKNOWN: a string's, which is read as the other. */
+static bool is_assignable(uint32_t from, uint32_t to)
 {
     rw_pg_type given, wanted;
     if (from == to || is_string(to) || from == PGW_UNKNOWN || !rw_pg_type_of(from, &given) ||
         !rw_pg_type_of(to, &wanted) || given.kind == 'p' || wanted.kind == 'p')
         return true;
     if (given.is_array && wanted.is_array)
-        return rw_is_assignable(given.element, wanted.element);
+        return is_assignable(given.element, wanted.element);
     return is_listed(from, to);
 }
 
@@ -187,7 +189,7 @@ bool rw_arguments_fit(const pgw_slice *arguments, const uint32_t *types, size_t 
 {
     for (size_t i = 0; i < count; i++) {
         const uint32_t given = type_of(arguments[i], reading);
-        if (rw_is_assignable(given, types[i]))
+        if (is_assignable(given, types[i]))
             continue;
         pgw_fail(reading->error, "42804",
                  "parameter $%zu of type %s cannot be coerced to the expected type %s", i + 1,

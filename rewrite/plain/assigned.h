@@ -8,10 +8,6 @@
 
 #include "protocol/value.h"
 
-/* Whether a value of a type can be assigned to another; also where a type is not known here, or is
- * PGW_UNKNOWN: a string's, which is read as the other. */
-bool rw_is_assignable(uint32_t from, uint32_t to);
-
 /* Of expressions as they are written, for parameters of these types. False: 42804. What is no
  * expression, or of a type that is not known here, is left to the database. Needs up to 64 MiB of
  * stack. */

@@ -1,6 +1,7 @@
 """What the operator is given agrees with what keyspread does: docs/operations.md with the events it
 logs, the alerts and the dashboard with its metrics, and the unit with systemd."""
 import glob
+import gzip
 import json
 import os
 import re
@@ -185,6 +186,76 @@ class Unit(unittest.TestCase):
         result = run("systemd-analyze", "security", "--offline=yes", "--no-pager",
                      f"--threshold={page[1]}{page[2]}", self.path)
         self.assertEqual(result.returncode, 0, result.stdout)
+
+
+class Install(unittest.TestCase):
+    """What `cmake --install` puts where; the package for Debian is made of it (tests/package)."""
+
+    def install(self, prefix):
+        if not shutil.which("cmake"):
+            harness.missing("cmake")
+        result = run("cmake", "--install", os.path.dirname(harness.program()), "--prefix", prefix,
+                     env={**os.environ, "DESTDIR": self.folder})
+        self.assertEqual(result.returncode, 0, result.stdout)
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="keyspread-install-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def check(self, prefix, configuration):
+        self.install(prefix)
+        for path in ("bin/keyspread", "lib/sysusers.d/keyspread.conf", "share/man/man1/keyspread.1.gz",
+                     "share/man/man5/keyspread.yaml.5.gz", "share/doc/keyspread/examples/keyspread.yaml",
+                     "share/doc/keyspread/docs/operations.md"):
+            self.assertTrue(os.path.isfile(f"{self.folder}{prefix}/{path}"), path)
+        unit = read(f"{self.folder}{prefix}/lib/systemd/system/keyspread.service")
+        self.assertIn(f"\nExecStart={prefix}/bin/keyspread run {configuration}\n", unit)
+        self.assertIn(f"\nExecReload={prefix}/bin/keyspread check {configuration}\n", unit)
+        self.assertEqual(read(self.folder + configuration), read("config", "keyspread.yaml"))
+
+    def test_for_the_machine(self):
+        self.check("/usr/local", "/usr/local/etc/keyspread/keyspread.yaml")
+
+    def test_as_a_part_of_the_system(self):
+        self.check("/usr", "/etc/keyspread/keyspread.yaml")
+
+    def test_an_edited_configuration_stays(self):
+        self.install("/usr")
+        with open(self.folder + "/etc/keyspread/keyspread.yaml", "w", encoding="utf-8") as file:
+            file.write("mine")
+        self.install("/usr")
+        self.assertEqual(read(self.folder + "/etc/keyspread/keyspread.yaml"), "mine")
+
+
+class Manual(unittest.TestCase):
+    """The pages that are made of docs/, as troff's text."""
+
+    def text(self, page):
+        packed = os.path.join(os.path.dirname(harness.program()), "packaging", page)
+        if not os.path.isfile(packed):
+            harness.missing("pandoc, when keyspread was built")
+        with gzip.open(packed, "rt", encoding="utf-8") as file:
+            return file.read().replace("\\-", "-").replace("\\f[B]", "").replace("\\f[R]", "")
+
+    def test_whatis_finds_its_line(self):
+        for page in ("keyspread.1", "keyspread.yaml.5"):
+            name = page[:-2]
+            self.assertRegex(self.text(page + ".gz"), rf"(?m)^\.SH NAME\n\.PP\n{name} - \w")
+
+    def test_all_commands_are_there(self):
+        text = self.text("keyspread.1.gz")
+        for command in re.findall(r"^keyspread (\w+)", read("docs", "commands.md"), re.M):
+            self.assertRegex(text, rf"(?m)^keyspread {command}\b")
+
+    def test_all_keys_are_there(self):
+        """Each key of a table is an item of a list; none is left as a table."""
+        text = self.text("keyspread.yaml.5.gz")
+        self.assertFalse("\n.TS\n" in text)
+        keys = re.findall(r"^\| `([\w.]+)` \|", read("docs", "configuration.md"), re.M)
+        self.assertGreater(len(keys), 80)
+        for key in keys:
+            self.assertTrue(f"\n.TP\n{key}\n" in text, key)
 
 
 if __name__ == "__main__":

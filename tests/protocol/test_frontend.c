@@ -146,9 +146,6 @@ static bool write_again(char type, pgw_slice body, pgw_buf *out)
     case 'H':
         pgw_write_flush(out);
         return true;
-    case 'X':
-        pgw_write_terminate(out);
-        return true;
     default:
         return false;
     }

@@ -317,7 +317,7 @@ static px_progress on_complete(writer *w, bool suspended, pgw_slice body)
     if (unit != NULL && !suspended)
         doubt_prepared(w, unit, body);
     px_progress progress = px_unit_hears_complete(w->preparing ? NULL : unit, suspended, body);
-    if (progress == PX_PROGRESS_MORE && w->attempt->shared &&
+    if (progress == PX_PROGRESS_MORE && w->attempt->shared && unit != NULL &&
         unit->completed == unit->statement_count)
         w->at++;
     return progress;

@@ -7,6 +7,7 @@
 #include "proxy/backend/schema/schema_query.h"
 #include "proxy/backend/schema/unseen.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,6 +162,7 @@ static void inherit(const px_catalog *last, rw_table *table)
         return;
     if (was != NULL && rw_table_keeps_hashes(was, table))
         table->sample = was->sample;
+    assert(was != NULL || table->sample != RW_SAMPLE_WRONG); /* This one's rows were not looked at. */
     if (table->sample == RW_SAMPLE_WRONG)
         table->unusable = pgw_strndup(was->unusable, strlen(was->unusable));
     table->looked_up = table->looked_up && table->sample == RW_SAMPLE_RIGHT;

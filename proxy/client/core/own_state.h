@@ -14,8 +14,8 @@
 typedef struct px_viewed {
     const struct cfg_config *config;
     uint64_t epoch;      /* of the catalog */
-    unsigned answer;     /* of the link; 0: there is doubt, … */
-    rw_meaning in_doubt; /* … and names are taken for this */
+    unsigned answer;     /* The number of the link's answer; 0: there is doubt. */
+    rw_meaning in_doubt; /* What names are taken for while there is doubt. */
     rw_catalog planned;  /* all tables of the configuration, as `plans` has them */
 } px_viewed;
 
@@ -27,19 +27,19 @@ typedef struct px_state {
     unsigned bound;   /* what the portals do that are none of ours */
     unsigned asking;  /* statements whose end is awaited, the question's last; 0: none */
     unsigned loud;    /* what the catalog said when it was asked (px_state_loud()) */
-    unsigned answers; /* so many were `now` */
+    unsigned answers; /* How often `now` was answered. */
     unsigned generation; /* grows when names come to mean others */
     unsigned made;       /* grows when what is made by them comes to be others */
     bool known;          /* `now` was answered */
     bool odd;            /* settings that cannot be followed are not as at the start */
     bool usual;          /* by `viewed` names mean what the file says */
-    bool everything;     /* what is being asked … */
-    bool failed;
-    bool told;           /* of what was drawn ahead, prepared statements were told */
-    bool moving;         /* one of them, or of the named ones, is */
-    bool by_key;         /* one of the named ones, or the unnamed one, may have lookups */
-    bool stores;         /* … may write to a table that a pattern names */
-    bool keyed;          /* … is bound only to what does not change a key */
+    bool everything;     /* The question that is under way asks for all there is to know. */
+    bool failed;         /* It was answered with an error, which is in `failure`. */
+    bool told;           /* Prepared statements were told of what was drawn ahead. */
+    bool moving;         /* A prepared statement would write a configured table if a name came to mean that. */
+    bool by_key;         /* A prepared statement may have lookups. */
+    bool stores;         /* A prepared statement may write to a table that a pattern names. */
+    bool keyed;          /* A prepared statement is bound only to what does not change a key. */
     px_answer now, base; /* the latter: as at the start; empty: not known */
     uint64_t epoch, at;  /* of the catalog that it goes with, 0: of none; px_worker_now() scale */
     const struct cfg_config *config;     /* whose tables were asked for */

@@ -79,11 +79,11 @@ typedef struct px_who {
 /* Its own link. */
 typedef struct px_own {
     px_link *link;
-    uint64_t touched;
+    uint64_t touched; /* When it was last sent something so that idle_session_timeout does not end it; px_worker_now(). */
     bool ready;
     bool gone;      /* it was lost while a unit was under way, whose outcome comes first */
     bool fatal;     /* the backend has said FATAL, and the client has seen it */
-    bool stirs;     /* rows of it left by other links since its own was last touched */
+    bool stirs;     /* Rows of the session left by other links since this one was last touched. */
     char status;    /* 'I', 'T' or 'E' as the client was told: by the link, or here (begun.h) */
     bool ran;       /* something has run since then, which may have ended a transaction */
     bool unsynced;  /* extended messages were sent since the last Sync */
@@ -91,8 +91,8 @@ typedef struct px_own {
     struct px_copy *copy; /* The COPY of a configured table that is under way (ingest/copy.h); owned; NULL: none. */
     bool has_state; /* something there cannot be made again elsewhere */
     bool alters;    /* what new sessions begin with, as soon as it is committed */
-    bool dropped;   /* of the link's message `left` goes nowhere */
-    px_begun *begun;          /* owned; NULL: no BEGIN is on its way */
+    bool dropped;   /* The rest of the link's message goes nowhere. */
+    px_begun *begun; /* Its BEGIN of which the server has not heard yet; owned; NULL: there is none. */
     struct px_refill *refill; /* numbers that it asks for, for all (refill.h); or NULL */
     uint64_t drew_apart; /* so many blocks may be older than what it drew for itself (reserve.h) */
     size_t left;         /* bytes of the link's message that still go to the client, or nowhere */
@@ -112,11 +112,11 @@ typedef struct px_hand {
     pgw_frame frame;          /* of the one that is looked at; size 0: none, or it is on its way */
     size_t streaming;         /* bytes of it that still go to the link unread */
     bool dropped;             /* … or nowhere */
-    bool text;                /* … and are looked at for names of configured tables */
-    bool copied;              /* The bytes are rows, which are given their hashes (copied.h). */
-    bool databases_left;      /* those that it is about */
+    bool text;                /* These bytes are looked at for names of configured tables. */
+    bool copied;              /* These bytes are rows, which are given their hashes (copied.h). */
+    bool databases_left;      /* Nothing of ours is connected to the databases that it drops or renames any more. */
     bool doubted;             /* its statement would have been refused */
-    pgw_buf told;             /* … that goes on in its place (drawn.h); empty: nothing does */
+    pgw_buf told;             /* What goes on in the message's place (drawn.h); empty: the message itself. */
     struct px_keys *keys;     /* what its statement's key is asked for; NULL: nothing (keys.h) */
     struct px_parsed *parsed; /* what was made of its text; NULL: nothing is kept (parsed.h) */
     struct {
@@ -136,16 +136,15 @@ typedef struct px_hand {
 typedef struct px_ddl {
     bool own;      /* its transaction may have changed configured tables, which it alone sees */
     bool seen;     /* a statement that was sent may change configured tables */
-    bool unsynced; /* … and not synced since */
-    bool bound;    /* what may was bound since Sync, to the unnamed portal … */
-    bool portal;   /* … to one with a name, in this transaction */
-    bool resets;   /* … may make a sequence go on from elsewhere */
+    bool unsynced; /* Such a statement was sent since the last Sync. */
+    bool bound;    /* Such a statement was bound to the unnamed portal since the last Sync. */
+    bool portal;   /* Such a statement was bound to a portal with a name in this transaction. */
+    bool resets;   /* A statement that was sent may make a sequence go on from elsewhere. */
     px_catalog *catalog;      /* what its own transaction has made of it. Counted */
     struct px_own_look *look; /* under way */
     uint64_t doubts_from;     /* a wrong value lets the tables be looked at again from then on */
 } px_ddl;
 
-/* What it has prepared. */
 /* PREPARE and EXECUTE that came as Parse. */
 typedef struct px_orders {
     px_foreign prepared;   /* what a PREPARE was read by (stores.h) … */
@@ -153,14 +152,15 @@ typedef struct px_orders {
     pgw_buf executed;      /* the Parse message of the unnamed statement, if it executes others */
 } px_orders;
 
+/* What it has prepared. */
 typedef struct px_prepared_names {
     px_statements statements;
     px_statements portals;    /* of ours, bound on the own link: whose error is whose */
     char *prepares;           /* the name of a PREPARE that was parsed; owned */
     struct px_orders *orders; /* owned; NULL: nothing of them was ever parsed */
-    bool untold;              /* one was carried out of which nobody knows what it is called */
-    bool looked;              /* … at what that executes, and nothing else has come since */
-    char *deallocates;        /* the name of a DEALLOCATE that was parsed, \"\" for ALL; owned */
+    bool untold;              /* A PREPARE was carried out of which nobody knows what it is called. */
+    bool looked;              /* What the unnamed statement executes was looked at, and no Parse has come since. */
+    char *deallocates;        /* The name of a DEALLOCATE that was parsed, empty for ALL; owned. */
     bool unnamed_on_link;     /* the link has an unnamed statement that is none of ours */
     px_lookups *lookups;      /* of the Parse at hand; counted, NULL: none */
     px_plan *describing;      /* counted: others wait until this session knows what it is */

@@ -75,7 +75,8 @@ static bool start(px_session *session, bool unasked)
     return true;
 }
 
-bool px_own_look_start(px_session *session)
+/* Looks; false if that is not possible now. */
+static bool start_asked(px_session *session)
 {
     return start(session, false);
 }
@@ -210,7 +211,7 @@ static void on_asked(void *waiter, const pgw_error *error)
 {
     px_session *session = waiter;
     bool waits = error != NULL && session->wait == PX_WAIT_CATALOG;
-    if (waits && px_own_look_start(session))
+    if (waits && start_asked(session))
         return;
     if (!waits || session->own.ready || !px_error_is_personal(error)) {
         on_seen(waiter, error);
@@ -229,7 +230,7 @@ bool px_own_look_doubts(px_session *session, const px_catalog *catalog)
     px_session_set_wait(session, PX_WAIT_CATALOG);
     if (!sees_alone(session))
         px_catalog_load(session->worker, session->who.identity, on_asked, session);
-    else if (!px_own_look_start(session))
+    else if (!start_asked(session))
         px_session_set_wait(session, PX_WAIT_NOTHING);
     return session->wait == PX_WAIT_CATALOG;
 }
@@ -254,7 +255,7 @@ static px_catalog *look_for(px_session *session)
         return NULL;
     }
     px_session_set_wait(session, PX_WAIT_CATALOG);
-    if (!alone || !px_own_look_start(session))
+    if (!alone || !start_asked(session))
         px_catalog_load(session->worker, session->who.identity, on_asked, session);
     return NULL;
 }

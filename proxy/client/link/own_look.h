@@ -22,8 +22,6 @@ px_catalog *px_own_look_catalog(struct px_session *session, pgw_slice text);
 bool px_own_look_doubts(struct px_session *session, const px_catalog *catalog);
 /* The same where the question for a key was in vain: it is asked anew. */
 bool px_own_look_doubts_keys(struct px_session *session);
-/* Looks; false if that is not possible now. */
-bool px_own_look_start(struct px_session *session);
 /* Looks for others' sake, while nobody asks anything of the session: given up as soon as its client
  * does. False if it does not. */
 bool px_own_look_unasked(struct px_session *session);

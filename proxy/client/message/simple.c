@@ -353,15 +353,15 @@ static px_step look(px_session *session, pgw_slice text)
     return step;
 }
 
-/* What an EXECUTE in it is of is as it has to be now. */
+/* What an EXECUTE in it is of is as it has to be now, or the session waits. PASS: it is. */
 static px_step renew_executed(px_session *session, pgw_slice text)
 {
     if (!px_names_may_execute(session, text))
-        return PX_STEP_DONE;
+        return PX_STEP_PASS;
     if (!px_session_need_link(session) || px_by_sql_renew(session, text) == PX_STEP_LATER)
         return PX_STEP_LATER;
     px_names_of_execute(session, text);
-    return PX_STEP_DONE;
+    return PX_STEP_PASS;
 }
 
 static px_step look_at_next(px_session *session)
@@ -369,7 +369,7 @@ static px_step look_at_next(px_session *session)
     pgw_error error;
     pgw_slice part = px_parts_at_hand(session);
     if (px_parts_are_readable(session, &error))
-        return renew_executed(session, part) == PX_STEP_DONE ? look(session, part) : PX_STEP_LATER;
+        return renew_executed(session, part) == PX_STEP_PASS ? look(session, part) : PX_STEP_LATER;
     px_refuse(session, &error, false);
     return PX_STEP_DONE;
 }

@@ -20,7 +20,7 @@ struct px_called {
     char name[];
 };
 
-void px_called_forget(px_session *session)
+static void forget(px_session *session)
 {
     free(session->known.called);
     session->known.called = NULL;
@@ -30,7 +30,7 @@ void px_called_ask(px_session *session, const rw_insert *insert, size_t i, pgw_b
 {
     pgw_slice name = rw_sequence_name(insert, i);
     uint32_t sequence = insert->table->columns[insert->wanted[i].column].draws_from;
-    px_called_forget(session);
+    forget(session);
     px_called *called = session->known.called = pgw_calloc(1, sizeof *called + name.len + 1);
     *called = (px_called){.sequence = sequence,
                           .answers = session->known.answers,

@@ -17,6 +17,5 @@ bool px_called_is_own(struct px_session *session, const rw_insert *insert, size_
 void px_called_ask(struct px_session *session, const rw_insert *insert, size_t i, pgw_buf *sql);
 /* The answer: it is. */
 void px_called_own(struct px_session *session);
-void px_called_forget(struct px_session *session);
 
 #endif

@@ -126,7 +126,7 @@ static void refuse_insert(pgw_error *error)
 bool px_same_is_executed(const px_session *session, pgw_slice text, pgw_error *error)
 {
     bool any = session->known.keyed || px_stores_may(session) || px_state_may_move(session);
-    if (!any || strcasestr(text.ptr, "execute") == NULL)
+    if (!any || !rw_text_mentions(text, "execute"))
         return false;
     pgw_arena arena = {0};
     pgw_slice name;

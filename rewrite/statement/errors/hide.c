@@ -4,6 +4,7 @@
 #include "rewrite/hash/hash.h"
 #include "rewrite/insert/render.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -354,8 +355,10 @@ static bool is_within(pgw_slice field, const rw_sent *sent, size_t *position)
         *position = rw_render_position(sent->insert, sent->form, sent->hashes, *position);
     if (sent->conditions != NULL)
         *position = rw_conditions_position(sent->conditions, sent->text, *position, sent->utf8);
-    if (sent->filled != NULL)
+    if (sent->filled != NULL) {
+        assert(sent->insert != NULL); /* It was made of that. */
         *position = rw_filled_position(sent->filled, *position, sent->insert->utf8);
+    }
     return true;
 }
 

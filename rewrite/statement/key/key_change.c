@@ -7,6 +7,7 @@
 #include "rewrite/lex/quote.h"
 #include "rewrite/statement/edit/set_list.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -288,6 +289,7 @@ static void put_all(changer *it)
     for (size_t i = 0; i < it->set.item_count; i++)
         if (host == NULL && holds_key(it, &it->set.items[i]))
             put_host(it, host = &it->set.items[i]);
+    assert(host != NULL); /* A statement whose items leave the key alone does not come here. */
     for (const rw_set_item *item = host; item < it->set.items + it->set.item_count; item++)
         if (holds_key(it, item))
             put_others(it, item, host->end);

@@ -6,13 +6,15 @@
 #include "rewrite/insert/spell.h"
 #include "rewrite/lex/quote.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 bool rw_is_declared(rw_declared declared, uint32_t number)
 {
-    return number <= declared.count && declared.types[number - 1] != PGW_UNSPECIFIED;
+    return declared.types != NULL && number <= declared.count &&
+           declared.types[number - 1] != PGW_UNSPECIFIED;
 }
 
 const rw_lookup_map *rw_lookup_map_make(const pgw_buf *places, const pgw_buf *cells,
@@ -280,8 +282,10 @@ static uint32_t type_of(const rw_cell *cell, rw_declared declared)
     case RW_CELL_BOOL:
         return PGW_BOOL;
     case RW_CELL_PARAM:
-        return rw_is_declared(declared, cell->parameter) ? declared.types[cell->parameter - 1]
-                                                         : PGW_UNSPECIFIED;
+        if (!rw_is_declared(declared, cell->parameter))
+            return PGW_UNSPECIFIED;
+        assert(declared.types != NULL);
+        return declared.types[cell->parameter - 1];
     default:
         return PGW_UNSPECIFIED;
     }

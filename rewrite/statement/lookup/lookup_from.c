@@ -50,7 +50,7 @@ static bool takes_name(const PgQuery__Alias *alias, const rw_table *table)
 {
     const char *hash = table->columns[table->hash_column].name;
     bool takes = false;
-    for (size_t i = 0; i < renamed(alias) && !takes; i++)
+    for (size_t i = 0; alias != NULL && i < alias->n_colnames && !takes; i++)
         takes = strcmp(rw_node_name(alias->colnames[i]), hash) == 0;
     return takes;
 }

@@ -31,7 +31,8 @@ static pgw_slice kept_of(pgw_slice text)
     rw_lexer lexer;
     rw_lexer_init(&lexer, text, true);
     (void)rw_lexer_next(&lexer);
-    rw_token token = rw_lexer_next(&lexer); /* which may be called so, too */
+    (void)rw_lexer_next(&lexer); /* the name, which may be "as", too */
+    rw_token token;
     int depth = 0;
     do {
         token = rw_lexer_next(&lexer);

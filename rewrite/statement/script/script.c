@@ -239,10 +239,11 @@ static void parse_insert(const candidate *it)
     if (!rw_insert_parse(it->text, &it->in->names.view, it->in->env, it->in->arena,
                          &it->out->insert, &error))
         refuse(it, &error);
-    else if (it->out->insert != NULL)
+    else if (it->out->insert != NULL) {
         it->out->kind = RW_STATEMENT_INSERT;
-    if (it->out->kind == RW_STATEMENT_INSERT && (it->out->insert->query || names_hash(it)))
-        put_stars(it);
+        if (it->out->insert->query || names_hash(it))
+            put_stars(it);
+    }
 }
 
 /* Where tables are made from here on is not known. */

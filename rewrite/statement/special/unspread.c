@@ -8,8 +8,8 @@
 #include <string.h>
 
 typedef struct seeker {
-    const rw_catalog *catalog;
-    const char *sought; /* a query's own name, WITH; NULL: tables are looked for */
+    const rw_catalog *catalog; /* whose tables are looked for; NULL: none are */
+    const char *sought; /* a query's own name, WITH; NULL: no such is looked for */
     const PgQuery__RangeVar *found;
     bool named; /* `sought` is there */
 } seeker;
@@ -27,7 +27,7 @@ static bool visit(void *context, const ProtobufCMessage *node)
     seeker *it = context;
     if (it->sought != NULL && node->descriptor == &pg_query__common_table_expr__descriptor)
         it->named |= strcmp(((const PgQuery__CommonTableExpr *)node)->ctename, it->sought) == 0;
-    if (it->sought == NULL && node->descriptor == &pg_query__range_var__descriptor &&
+    if (it->catalog != NULL && node->descriptor == &pg_query__range_var__descriptor &&
         is_unspread(it->catalog, (const PgQuery__RangeVar *)node)) {
         it->found = (const PgQuery__RangeVar *)node;
         return false;

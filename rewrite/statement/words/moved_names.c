@@ -3,6 +3,7 @@
 #include "rewrite/lex/lexer.h"
 #include "rewrite/statement/words/prefilter.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* Whether the table is what its name means under a search_path that begins with `schema`: now it
@@ -60,6 +61,7 @@ static bool moves_place(const rw_names *names, const rw_statement *statement, pg
 /* What is planned, for this text alone. */
 static rw_catalog *own_planned(rw_names *names)
 {
+    assert(names->view.planned != NULL); /* Else nothing would make or define a table of ours. */
     if (names->view.planned != &names->planned)
         names->planned = *names->view.planned;
     names->view.planned = &names->planned;

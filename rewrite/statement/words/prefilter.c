@@ -317,6 +317,18 @@ static bool is_harmless(const glance *at, pgw_slice word)
     return rw_word_set_begins(&at->filter->harmless, key);
 }
 
+/* `word` is a name that AS gives, and what follows lists its columns: nothing but blanks and a quote stands
+ * between, for an "as" at the end of a string says nothing of what is called behind it. */
+static bool is_given_by_as(const glance *at, pgw_slice word)
+{
+    pgw_slice as = previous_word(at->text, word);
+    size_t from = (size_t)(as.ptr - at->text.ptr) + as.len, to = (size_t)(word.ptr - at->text.ptr);
+    to -= to > from && at->text.ptr[to - 1] == '"';
+    while (from < to && is_blank(at->text.ptr[from]))
+        from++;
+    return from == to && is(as, "as");
+}
+
 static unsigned effects_of_call(const glance *at, size_t paren)
 {
     if (at->commented)
@@ -326,7 +338,7 @@ static unsigned effects_of_call(const glance *at, size_t paren)
         return 0;
     rw_call call = rw_call_of(word);
     if (word.len == 0 || call == RW_CALL_HARMLESS || lists_columns(at, word) ||
-        is(previous_word(at->text, word), "as"))
+        is_given_by_as(at, word))
         return 0;
     switch (call) {
     case RW_CALL_KEEPS:

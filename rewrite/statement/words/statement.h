@@ -67,8 +67,8 @@ typedef struct rw_statement {
     size_t same_count;
     const rw_lookup *lookups; /* of FORWARD; arena-owned */
     size_t lookup_count;
-    const rw_change *stars; /* of FORWARD, in order of the text; arena-owned: and what changes the
-                               key with its hash */
+    const rw_change *stars; /* of FORWARD, in order of the text; arena-owned: what becomes of its stars, and
+                               what changes the key with its hash */
     size_t star_count;
     const rw_sql_prepare *prepares; /* arena-owned; NULL: it is no PREPARE, or of unknown types */
     const rw_copy *copy; /* a COPY … FROM STDIN of a configured table; arena-owned; NULL: it is none */
@@ -76,13 +76,13 @@ typedef struct rw_statement {
                                  each; empty: none. Arena-owned */
     const rw_table *made;     /* by it, of a pattern; arena-owned; NULL: none */
     const char *unspread; /* why what it makes is none of these, though it has such a name; NULL */
-    bool defines; /* they are none, but the hash column in a table that it makes or alters */
+    bool defines; /* It makes or alters a configured table, whose hash column is what is put into it. */
     bool apart;  /* what it is may be another behind those before it: what makes its table, or moves
                     its name */
     bool unseen; /* it may set the key of a table of the configuration that the catalog has not, or
                     not yet */
-    const rw_key_change *change;    /* of the key; NULL: none. It must not be sent without … */
-    const rw_key_change *otherwise; /* … but for a Bind for which `same` holds. NULL: none */
+    const rw_key_change *change;    /* Of the key: it must not be sent without. NULL: none. */
+    const rw_key_change *otherwise; /* The same, but for a Bind for which `same` holds. NULL: none. */
     pgw_error *error; /* of FORWARD: what is told should the server meet RW_REFUSAL in it; NULL */
 } rw_statement;
 
