@@ -294,6 +294,41 @@ static bool match_infinity(pgw_slice text, bool *minus)
     return pgw_slice_ieq_str(text, "infinity");
 }
 
+static int two_digits(const char *at)
+{
+    return (at[0] - '0') * 10 + (at[1] - '0');
+}
+
+/* Whether digits stand where the form has a 0, and its marks where it has these. */
+static bool has_usual_form(const char *at)
+{
+    static const char form[] = "0000-00-00 00:00:00+00";
+    bool has = true;
+    for (size_t i = 0; i < sizeof form - 1; i++)
+        has &= form[i] == '0' ? (unsigned char)(at[i] - '0') < 10 : at[i] == form[i];
+    return has;
+}
+
+bool pgw_time_usual(pgw_slice text, int64_t *usecs)
+{
+    enum { LENGTH = 22, LAST_DAY = 28, MOST_EAST = 14 };
+    const char *at = text.ptr;
+    if (text.len != LENGTH || !has_usual_form(at))
+        return false;
+    const moment m = {.year = 100 * two_digits(at) + two_digits(at + 2),
+                      .month = two_digits(at + 5),
+                      .day = two_digits(at + 8),
+                      .hour = two_digits(at + 11),
+                      .minute = two_digits(at + 14),
+                      .second = two_digits(at + 17)};
+    int east = two_digits(at + 20);
+    if (m.year < 1000 || m.month < 1 || m.month > 12 || m.day < 1 || m.day > LAST_DAY ||
+        m.hour > 23 || m.minute > 59 || m.second > 59 || east > MOST_EAST)
+        return false;
+    *usecs = days_from_date(&m) * USECS_PER_DAY + time_of_day(&m) - east * 3600 * USECS_PER_SECOND;
+    return true;
+}
+
 pgw_verdict pgw_time_in(uint32_t type, pgw_slice text, const pgw_env *env, pgw_value *out,
                         pgw_error *error)
 {

@@ -110,6 +110,14 @@ static size_t key_bytes(const rw_table *table, const rw_key *key)
     return bytes;
 }
 
+bool px_bind_within(const px_worker *worker, const rw_table *table, size_t row_bytes,
+                    const rw_key *key)
+{
+    const cfg_config *config = worker->config;
+    return row_bytes <= config->limits.row_bytes &&
+           key_bytes(table, key) <= config->limits.key_bytes;
+}
+
 bool px_bind_limit(px_worker *worker, const rw_table *table, size_t row_bytes, const rw_key *key,
                    pgw_error *error)
 {
