@@ -142,18 +142,21 @@ void pgw_buf_add_i64(pgw_buf *buf, int64_t value)
 /* Two digits at a time: each division waits for the one before it. */
 static void add_digits(pgw_buf *buf, uint64_t value, bool minus)
 {
-    char digits[24];
-    size_t at = sizeof digits;
-    for (; value >= 10; value /= 100) {
-        unsigned pair = value % 100;
-        digits[--at] = (char)('0' + pair % 10);
-        digits[--at] = (char)('0' + pair / 10);
-    }
-    if (value > 0 || at == sizeof digits)
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                "25262728293031323334353637383940414243444546474849"
+                                "50515253545556575859606162636465666768697071727374"
+                                "75767778798081828384858687888990919293949596979899";
+    enum { MOST = 24 };
+    char digits[2 * MOST] = {0}; /* In the first half; as many bytes are copied always. */
+    size_t at = MOST;
+    for (; value >= 10; value /= 100)
+        memcpy(digits + (at -= 2), pairs + 2 * (value % 100), 2);
+    if (value > 0 || at == MOST)
         digits[--at] = (char)('0' + value);
     if (minus)
         digits[--at] = '-';
-    pgw_buf_add(buf, digits + at, sizeof digits - at);
+    memcpy(pgw_buf_reserve(buf, MOST), digits + at, MOST);
+    buf->len += MOST - at;
 }
 
 void pgw_buf_add_decimal(pgw_buf *buf, int64_t value)

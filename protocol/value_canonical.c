@@ -10,28 +10,42 @@
 #define EPOCH_DAYS INT64_C(10957)
 #define EPOCH_USECS INT64_C(946684800000000)
 
-static void add_little_endian(uint64_t integer, size_t width, pgw_buf *out)
+/* Little-endian; the compiler makes one store of these. */
+static size_t put8(uint64_t integer, char *out)
 {
-    char *bytes = pgw_buf_reserve(out, width);
-    for (size_t i = 0; i < width; i++)
-        bytes[i] = (char)(integer >> 8 * i);
-    out->len += width;
+    out[0] = (char)integer;
+    out[1] = (char)(integer >> 8);
+    out[2] = (char)(integer >> 16);
+    out[3] = (char)(integer >> 24);
+    out[4] = (char)(integer >> 32);
+    out[5] = (char)(integer >> 40);
+    out[6] = (char)(integer >> 48);
+    out[7] = (char)(integer >> 56);
+    return 8;
+}
+
+static size_t put4(uint32_t integer, char *out)
+{
+    out[0] = (char)integer;
+    out[1] = (char)(integer >> 8);
+    out[2] = (char)(integer >> 16);
+    out[3] = (char)(integer >> 24);
+    return 4;
 }
 
 /* Days and microseconds are moved from 2000 to 1970; the infinities stay where they are. */
-static void add_time(const pgw_value *value, pgw_buf *out)
+static size_t put_time(const pgw_value *value, char *out)
 {
     int64_t integer = value->as.integer;
     if (value->type == PGW_DATE) {
         bool infinite = integer == INT32_MIN || integer == INT32_MAX;
-        add_little_endian((uint64_t)(infinite ? integer : integer + EPOCH_DAYS), 4, out);
-        return;
+        return put4((uint32_t)(infinite ? integer : integer + EPOCH_DAYS), out);
     }
     bool infinite = integer == INT64_MIN || integer == INT64_MAX;
-    add_little_endian((uint64_t)integer + (infinite ? 0 : (uint64_t)EPOCH_USECS), 8, out);
+    return put8((uint64_t)integer + (infinite ? 0 : (uint64_t)EPOCH_USECS), out);
 }
 
-static void add_real(double real, pgw_buf *out)
+static size_t put_real(double real, char *out)
 {
     uint64_t bits;
     if (real == 0)
@@ -39,31 +53,37 @@ static void add_real(double real, pgw_buf *out)
     memcpy(&bits, &real, sizeof bits);
     if (isnan(real))
         bits = UINT64_C(0x7ff8000000000000); /* all NaNs are equal */
-    add_little_endian(bits, 8, out);
+    return put8(bits, out);
+}
+
+size_t pgw_value_canonical_few(const pgw_value *value, char *out)
+{
+    switch (value->type) {
+    case PGW_BOOL:
+        *out = (char)value->as.integer;
+        return 1;
+    case PGW_INT2:
+    case PGW_INT4:
+    case PGW_INT8:
+        return put8((uint64_t)value->as.integer, out);
+    case PGW_DATE:
+    case PGW_TIMESTAMP:
+    case PGW_TIMESTAMPTZ:
+        return put_time(value, out);
+    case PGW_FLOAT4:
+    case PGW_FLOAT8:
+        return put_real(value->as.real, out);
+    default:
+        return 0;
+    }
 }
 
 void pgw_value_canonical(const pgw_value *value, pgw_buf *out)
 {
+    char few[PGW_CANONICAL_FEW];
     if (value->null)
         return;
     switch (value->type) {
-    case PGW_BOOL:
-        add_little_endian((uint64_t)value->as.integer, 1, out);
-        return;
-    case PGW_INT2:
-    case PGW_INT4:
-    case PGW_INT8:
-        add_little_endian((uint64_t)value->as.integer, 8, out);
-        return;
-    case PGW_DATE:
-    case PGW_TIMESTAMP:
-    case PGW_TIMESTAMPTZ:
-        add_time(value, out);
-        return;
-    case PGW_FLOAT4:
-    case PGW_FLOAT8:
-        add_real(value->as.real, out);
-        return;
     case PGW_NUMERIC:
         pgw_buf_add_slice(out, pgw_numeric_shortest(value->as.bytes));
         return;
@@ -71,6 +91,11 @@ void pgw_value_canonical(const pgw_value *value, pgw_buf *out)
         pgw_buf_add_slice(out, pgw_text_trim(value->as.bytes));
         return;
     default:
-        pgw_buf_add_slice(out, value->as.bytes);
+        break;
     }
+    size_t len = pgw_value_canonical_few(value, few);
+    if (len > 0)
+        pgw_buf_add(out, few, len);
+    else
+        pgw_buf_add_slice(out, value->as.bytes);
 }

@@ -14,4 +14,9 @@
  * own =) give equal bytes. */
 void pgw_value_canonical(const pgw_value *value, pgw_buf *out);
 
+/* The same of a type of which all values have as few bytes, and that is not NULL: how many, in
+ * `out`; 0: it is of another type. */
+enum { PGW_CANONICAL_FEW = 8 };
+size_t pgw_value_canonical_few(const pgw_value *value, char *out);
+
 #endif

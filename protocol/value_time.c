@@ -299,14 +299,25 @@ static int two_digits(const char *at)
     return (at[0] - '0') * 10 + (at[1] - '0');
 }
 
-/* Whether digits stand where the form has a 0, and its marks where it has these. */
+/* Whether eight bytes are those of the form but for its zeros, where any digits are. `marks`: which
+ * are no zeros. */
+static bool has_form(const char *at, const char *form, const char *marks)
+{
+    const uint64_t zeros = UINT64_C(0x3030303030303030), tops = UINT64_C(0x8080808080808080);
+    uint64_t bytes, wanted, fixed;
+    memcpy(&bytes, at, sizeof bytes);
+    memcpy(&wanted, form, sizeof wanted);
+    memcpy(&fixed, marks, sizeof fixed);
+    uint64_t digits = (bytes & ~fixed) | (zeros & fixed);
+    uint64_t above = digits + UINT64_C(0x4646464646464646), under = digits - zeros;
+    return ((bytes ^ wanted) & fixed) == 0 && ((digits | above | under) & tops) == 0;
+}
+
 static bool has_usual_form(const char *at)
 {
-    static const char form[] = "0000-00-00 00:00:00+00";
-    bool has = true;
-    for (size_t i = 0; i < sizeof form - 1; i++)
-        has &= form[i] == '0' ? (unsigned char)(at[i] - '0') < 10 : at[i] == form[i];
-    return has;
+    return has_form(at, "0000-00-", "\0\0\0\0\377\0\0\377") &&
+           has_form(at + 8, "00 00:00", "\0\0\377\0\0\377\0\0") &&
+           has_form(at + 14, "00:00+00", "\0\0\377\0\0\377\0\0");
 }
 
 bool pgw_time_usual(pgw_slice text, int64_t *usecs)

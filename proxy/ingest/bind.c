@@ -9,6 +9,7 @@
 #include "rewrite/insert/render.h"
 #include "rewrite/insert/spell.h"
 
+#include <string.h>
 #include <xxhash.h>
 
 rw_param *px_bind_parameters(const uint32_t *types, const pgw_bind *bind, pgw_arena *arena)
@@ -114,8 +115,10 @@ bool px_bind_within(const px_worker *worker, const rw_table *table, size_t row_b
                     const rw_key *key)
 {
     const cfg_config *config = worker->config;
+    size_t most = row_bytes + table->primary_key_count * sizeof(int64_t); /* that a key has */
     return row_bytes <= config->limits.row_bytes &&
-           key_bytes(table, key) <= config->limits.key_bytes;
+           (most <= config->limits.key_bytes ||
+            key_bytes(table, key) <= config->limits.key_bytes);
 }
 
 bool px_bind_limit(px_worker *worker, const rw_table *table, size_t row_bytes, const rw_key *key,
@@ -176,10 +179,29 @@ bool px_bind_write(const px_plan *plan, const pgw_bind *bind, px_bind_names name
     return false;
 }
 
+/* Of a key that has few bytes: as below, without a buffer. False: it has more. */
+static bool fingerprint_few(const rw_table *table, const rw_key *key, uint64_t *fingerprint)
+{
+    enum { COLUMNS = 4 };
+    char bytes[COLUMNS * (PGW_CANONICAL_FEW + sizeof(uint64_t))];
+    size_t at = 0;
+    for (size_t i = 0; i < table->primary_key_count; i++) {
+        if (i == COLUMNS || key->values[i].null)
+            return false;
+        uint64_t len = pgw_value_canonical_few(&key->values[i], bytes + at);
+        if (len == 0)
+            return false;
+        memcpy(bytes + at + len, &len, sizeof len);
+        at += len + sizeof len;
+    }
+    *fingerprint = XXH3_64bits(bytes, at);
+    return true;
+}
+
 px_unit_key px_unit_key_of(const rw_table *table, const rw_key *key)
 {
     px_unit_key out = {.hash = key->hash, .constant = key->all_known, .partition = key->partition};
-    if (!key->all_known)
+    if (!key->all_known || fingerprint_few(table, key, &out.fingerprint))
         return out;
     pgw_buf bytes = {0};
     for (size_t i = 0; i < table->primary_key_count; i++) {

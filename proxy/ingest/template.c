@@ -555,8 +555,11 @@ static const rw_table *table_of(const px_template *it)
 
 static void write_row(const origin *of, const row *it, bool guarded, pgw_buf *out)
 {
-    pgw_buf_add(out, of->text->text.ptr + it->open, it->close - it->open);
-    pgw_buf_add_str(out, ", ");
+    size_t len = it->close - it->open;
+    char *end = pgw_buf_reserve(out, len + PX_UNIT_HASH_ROOM); /* mostly for all of the row */
+    memcpy(end, of->text->text.ptr + it->open, len);
+    memcpy(end + len, ", ", 2);
+    out->len += len + 2;
     if (guarded)
         pgw_buf_add_slice(out, of->like->guard_before);
     rw_render_hash(table_of(of->like), it->hash, out);
@@ -603,8 +606,10 @@ typedef struct filling {
     rw_plain_rows *rows;
     pgw_reading reading;
     rw_key key; /* Of a row. */
-    pgw_buf found; /* The rows, as they are in the text. */
-    pgw_buf keys;  /* … what is claimed for them, as the unit is to have them. */
+    size_t count; /* Of the rows that were read. */
+    row first;    /* Where a lone row stands in the text, … */
+    px_unit_key claimed; /* … and what is claimed for it. */
+    pgw_buf found, keys; /* The same of many, one behind the other. */
 } filling;
 
 static bool read_quickly(const filling *in, const key_cell *of, const rw_plain_cell *cell,
@@ -655,17 +660,36 @@ static bool read_key(filling *in)
     return px_bind_within(in->worker, table, in->rows->close - in->rows->open, key);
 }
 
+static void add_row(filling *in)
+{
+    row *found = &in->first;
+    px_unit_key *claimed = &in->claimed;
+    if (in->count++ > 0 || in->rows->more) {
+        found = (row *)pgw_buf_reserve(&in->found, sizeof *found);
+        claimed = (px_unit_key *)pgw_buf_reserve(&in->keys, sizeof *claimed);
+        in->found.len += sizeof *found;
+        in->keys.len += sizeof *claimed;
+    }
+    *found = (row){(uint32_t)in->rows->open, (uint32_t)in->rows->close, in->key.hash};
+    *claimed = px_unit_key_of(table_of(in->like), &in->key);
+}
+
+/* A buffer of the rows, or `one`, becomes the unit's. */
+static void *keep_all(px_unit *unit, pgw_buf *many, const void *one, size_t size)
+{
+    pgw_slice kept = many->len > 0 ? pgw_arena_keep(&unit->arena, many)
+                                   : pgw_arena_copy(&unit->arena, (pgw_slice){one, size});
+    return (void *)kept.ptr;
+}
+
 static bool read_rows(filling *in)
 {
     rw_plain_rows *rows = in->rows;
     const pattern first = pattern_of(rows);
-    for (size_t count = 1;; count++) {
-        if (count > MOST_ROWS || !read_key(in))
+    for (;;) {
+        if (in->count == MOST_ROWS || !read_key(in))
             return false;
-        const row found = {(uint32_t)rows->open, (uint32_t)rows->close, in->key.hash};
-        const px_unit_key claimed = px_unit_key_of(table_of(in->like), &in->key);
-        pgw_buf_add(&in->found, &found, sizeof found);
-        pgw_buf_add(&in->keys, &claimed, sizeof claimed);
+        add_row(in);
         if (!rows->more)
             return true;
         if (!rw_plain_next(rows) || !has_pattern(rows, &first))
@@ -700,17 +724,15 @@ static const pgw_slice *lift(const filling *in)
 }
 
 /* Its rows take as much in a batch as if they had been parsed. */
-static void add_rows(px_unit *unit, const filling *in)
+static void add_rows(px_unit *unit, filling *in, const row *rows)
 {
-    const row *rows = (const row *)in->found.ptr;
     struct px_unit_statement *statement = unit->statements;
-    size_t count = in->found.len / sizeof *rows;
-    statement->bytes = count * PX_UNIT_HASH_ROOM;
+    statement->bytes = in->count * PX_UNIT_HASH_ROOM;
     if (unit->kind != PX_UNIT_ROWS)
         statement->bytes += in->text->text.len - in->like->outside + in->like->added;
-    for (size_t r = 0; r < count && unit->kind == PX_UNIT_ROWS; r++)
+    for (size_t r = 0; r < in->count && unit->kind == PX_UNIT_ROWS; r++)
         statement->bytes += rows[r].close + 1 - rows[r].open;
-    px_unit_add_keys(unit, (const px_unit_key *)in->keys.ptr, count);
+    px_unit_set_keys(unit, keep_all(unit, &in->keys, &in->claimed, sizeof in->claimed), in->count);
     unit->bytes += unit->head.len + unit->tail.len + unit->conditions.len + statement->bytes +
                    in->text->text.len;
 }
@@ -718,9 +740,9 @@ static void add_rows(px_unit *unit, const filling *in)
 static void set_source(px_unit *unit, filling *in)
 {
     origin *of = pgw_arena_alloc(&unit->arena, sizeof *of);
-    size_t count = in->found.len / sizeof(row);
-    *of = (origin){in->text, in->like, (const row *)pgw_arena_keep(&unit->arena, &in->found).ptr,
-                   count};
+    const row *rows = keep_all(unit, &in->found, &in->first, sizeof in->first);
+    add_rows(unit, in, rows);
+    *of = (origin){in->text, in->like, rows, in->count};
     px_text_take(in->text);
     unit->source = (px_unit_source){of, write_rows, write_alone, drop_origin};
 }
@@ -728,11 +750,10 @@ static void set_source(px_unit *unit, filling *in)
 static px_unit *make_unit(px_owner *owner, const px_standing *standing, filling *in)
 {
     const px_template *like = in->like;
-    size_t count = in->found.len / sizeof(row);
     const pgw_slice *values = like->lifts > 0 ? lift(in) : NULL;
     if (like->lifts > 0 && values == NULL)
         return NULL;
-    px_unit *unit = px_unit_of_rows(owner, standing, table_of(like), in->text->catalog, count);
+    px_unit *unit = px_unit_of_rows(owner, standing, table_of(like), in->text->catalog);
     unit->kind = like->unit.kind;
     unit->head = like->unit.head;
     unit->tail = like->unit.tail;
@@ -743,7 +764,6 @@ static px_unit *make_unit(px_owner *owner, const px_standing *standing, filling 
     unit->prepared_count = like->unit.prepared_count;
     unit->lifted = (px_unit_lifted){values, values != NULL ? like->lifts + 1 : 0,
                                     .returns = like->unit.lifted.returns};
-    add_rows(unit, in);
     set_source(unit, in);
     return unit;
 }

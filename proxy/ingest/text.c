@@ -39,6 +39,18 @@ px_text *px_text_parse(px_worker *worker, pgw_slice text, px_catalog *catalog,
     return parse(worker, arena, text, catalog, view, env);
 }
 
+/* With a NUL behind it. The memory of a long one is not zeroed before. */
+static pgw_slice copy_of(pgw_slice text, pgw_arena *arena)
+{
+    enum { LONG = 1024 };
+    pgw_buf copy = {0};
+    if (text.len < LONG)
+        return pgw_arena_copy(arena, text);
+    pgw_buf_add_slice(&copy, text);
+    pgw_buf_add_byte(&copy, '\0');
+    return (pgw_slice){pgw_arena_keep(arena, &copy).ptr, text.len};
+}
+
 px_text *px_text_like(px_text *other, pgw_slice text)
 {
     pgw_arena arena = {0};
@@ -49,7 +61,7 @@ px_text *px_text_like(px_text *other, pgw_slice text)
                       .script = other->script};
     px_catalog_take(other->catalog);
     px_text_take(other);
-    made->text = pgw_arena_copy(&arena, text);
+    made->text = copy_of(text, &arena);
     made->superseded = pgw_arena_alloc(&arena, sizeof *made->superseded);
     made->arena = arena;
     return made;

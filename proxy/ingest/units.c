@@ -275,18 +275,18 @@ px_unit *px_unit_of_text(px_owner *owner, const px_standing *standing, px_text *
 }
 
 px_unit *px_unit_of_rows(px_owner *owner, const px_standing *standing, const rw_table *table,
-                         const px_catalog *catalog, size_t rows)
+                         const px_catalog *catalog)
 {
-    px_unit *unit = new_unit(owner, standing, 1, rows);
+    px_unit *unit = new_unit(owner, standing, 1, 0);
     begin(unit, owner, standing, table, catalog);
     unit->identity = px_identity_take(standing->identity);
     unit->statement_count = 1;
     return unit;
 }
 
-void px_unit_add_keys(px_unit *unit, const px_unit_key *keys, size_t count)
+void px_unit_set_keys(px_unit *unit, px_unit_key *keys, size_t count)
 {
-    memcpy(unit->keys, keys, count * sizeof *keys);
+    unit->keys = keys;
     unit->row_count = count;
     unit->statements[0].rows = (uint32_t)count;
     unit->partition = keys[0].partition;

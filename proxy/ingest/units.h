@@ -19,12 +19,12 @@ typedef struct px_chosen {
 px_unit *px_unit_of_text(px_owner *owner, const px_standing *standing, px_text *text,
                          px_chosen chosen);
 
-/* A unit of one statement into `table`, whose keys are added. The caller is to say how it travels,
+/* A unit of one statement into `table`, to which its keys are given. The caller is to say how it travels,
  * and to set `done`. */
 px_unit *px_unit_of_rows(px_owner *owner, const px_standing *standing, const rw_table *table,
-                         const px_catalog *catalog, size_t rows);
-/* The keys of all its rows, as many as it has room for. */
-void px_unit_add_keys(px_unit *unit, const px_unit_key *keys, size_t count);
+                         const px_catalog *catalog);
+/* The keys of all its rows, which are in its arena. */
+void px_unit_set_keys(px_unit *unit, px_unit_key *keys, size_t count);
 /* What a row takes in a batch, beside its own bytes. */
 enum { PX_UNIT_HASH_ROOM = 24 }; /* With commas. */
 

@@ -57,14 +57,39 @@ bool rw_hash_supports(rw_hash_function function, const uint32_t *types, size_t c
     return true;
 }
 
+static uint64_t hash_bytes(const rw_table *table, pgw_slice bytes)
+{
+    return table->hash_function == RW_CITYHASH64 ? rw_cityhash64(bytes) : rw_xxh3(bytes);
+}
+
+/* Of keys that have few bytes. False: it has more. */
+static bool hash_few(const rw_table *table, const pgw_value *values, uint64_t *hash)
+{
+    enum { COLUMNS = 4 };
+    char bytes[COLUMNS * PGW_CANONICAL_FEW];
+    size_t len = 0, count = table->hash_key_count;
+    for (size_t i = 0; i < count; i++) {
+        if (i == COLUMNS || values[i].null)
+            return false;
+        size_t more = pgw_value_canonical_few(&values[i], bytes + len);
+        if (more == 0)
+            return false;
+        len += more;
+    }
+    *hash = hash_bytes(table, (pgw_slice){bytes, len});
+    return true;
+}
+
 /* All key columns' canonical bytes, one after another. */
 static uint64_t hash_canonical(const rw_table *table, const pgw_value *values)
 {
+    uint64_t hash;
     pgw_buf bytes = {0};
+    if (hash_few(table, values, &hash))
+        return hash;
     for (size_t i = 0; i < table->hash_key_count; i++)
         pgw_value_canonical(&values[i], &bytes);
-    uint64_t hash = table->hash_function == RW_CITYHASH64 ? rw_cityhash64(pgw_slice_buf(&bytes))
-                                                          : rw_xxh3(pgw_slice_buf(&bytes));
+    hash = hash_bytes(table, pgw_slice_buf(&bytes));
     pgw_buf_free(&bytes);
     return hash;
 }

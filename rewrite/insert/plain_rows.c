@@ -61,20 +61,24 @@ bool rw_plain_begin(pgw_slice text, rw_plain_rows *rows)
     rows->text = text;
     rows->values = (size_t)(behind - text.ptr);
     rows->close = (size_t)(skip_blanks(behind) - text.ptr) - 1;
+    rows->escapes = memchr(behind, '\\', text.len - rows->values) != NULL;
     rows->more = false;
     return true;
 }
 
 /* Behind the string that opens at `at`; NULL: it does not end, or has backslashes. */
-static const char *read_string(const char *at, const char *end, rw_plain_cell *cell)
+static const char *read_string(const rw_plain_rows *rows, const char *at, rw_plain_cell *cell)
 {
-    const char *from = at + 1, *quote = memchr(from, '\'', (size_t)(end - from));
+    const char *from = at + 1, *end = rows->text.ptr + rows->text.len;
+    const char *quote = memchr(from, '\'', (size_t)(end - from));
     cell->kind = RW_PLAIN_STRING;
     while (quote != NULL && quote[1] == '\'') {
         cell->doubled = true;
         quote = memchr(quote + 2, '\'', (size_t)(end - quote - 2));
     }
-    if (quote == NULL || memchr(from, '\\', (size_t)(quote - from)) != NULL)
+    if (quote == NULL || !rows->escapes)
+        return quote != NULL ? quote + 1 : NULL;
+    if (memchr(from, '\\', (size_t)(quote - from)) != NULL)
         return NULL;
     return quote + 1;
 }
@@ -129,7 +133,7 @@ static const char *read_cell(rw_plain_rows *rows, const char *at)
     rw_plain_cell *cell = &rows->cells[rows->cell_count++];
     *cell = (rw_plain_cell){.start = (uint32_t)(at - text.ptr)};
     if (*at == '\'')
-        at = read_string(at, text.ptr + text.len, cell);
+        at = read_string(rows, at, cell);
     else if (class_of(at) & WORD)
         at = read_word(at, cell);
     else

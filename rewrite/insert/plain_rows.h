@@ -35,6 +35,7 @@ typedef struct rw_plain_rows {
     pgw_slice text;
     size_t values;      /* Offset behind the word VALUES. */
     size_t open, close; /* Offsets of the parentheses of the row that was read last. */
+    bool escapes;       /* There are backslashes in the text. */
     bool more;          /* A comma follows it, and so another row. */
     size_t cell_count;
     rw_plain_cell cells[RW_PLAIN_CELLS]; /* Those of the row that was read last. */

@@ -327,10 +327,8 @@ static bool is_undisturbed(const px_session *session)
 /* Whether names mean what they meant when it was read, and rows of its session may be batched. */
 static bool may_be_alike(px_session *session, const px_catalog *catalog, const px_template *it)
 {
-    rw_catalog view;
     px_standing standing = px_session_standing(session);
-    px_state_view(session, catalog, &view);
-    return view.unqualified == NULL && !view.moved &&
+    return px_state_is_usual(session, catalog) &&
            px_obstacle(&session->units, &standing, session->who.identity,
                        px_template_insert(it)) == PX_COUNTERS;
 }
@@ -474,7 +472,8 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
         return pass(session, PX_UNREAD);
     if (session->who.identity->replication != NULL && is_replication(session, text))
         return pass(session, 0);
-    px_step alike = submit_alike(session, text);
+    bool inserts = text.len > 0 && ((*text.ptr | 32) == 'i' || (unsigned char)*text.ptr <= ' ');
+    px_step alike = inserts ? submit_alike(session, text) : PX_STEP_PASS;
     if (alike != PX_STEP_PASS)
         return alike;
     unsigned effects;
