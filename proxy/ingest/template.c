@@ -47,7 +47,7 @@ struct px_template {
     const cfg_config *config;
     uint64_t hash; /* As that of likenesses. */
     pgw_slice shape, tail;
-    bool used; /* since it was last looked at for being forgotten */
+    bool used; /* It was found since one of its set, or of all, was last sought to be forgotten. */
     key_cell key[MOST_KEY];
     size_t hashed[MOST_KEY]; /* Which of the key's values are those of hash_key. */
     size_t lifts;            /* Cells that travel as parameters; 0: none does. */
@@ -113,7 +113,7 @@ static void forget(struct px_templates *all, px_template **slot)
     px_text_drop(it->specimen);
 }
 
-/* NULL is `only` for all of them. Snapshots that are not to come again would be kept. */
+/* Those of snapshots that are not to come again, which they would keep; `now` NULL: all of them. */
 static void forget_outlived(struct px_templates *all, const px_catalog *now)
 {
     for (size_t i = 0; i < SETS; i++)
@@ -697,7 +697,8 @@ static bool read_rows(filling *in)
     }
 }
 
-/* The values of a lone row, with the hash behind them, in the text's arena; NULL: they cannot all be lifted. */
+/* The values of a lone row, with the hash behind them, in the text's arena; NULL: not all of them
+ * can be lifted. */
 static const pgw_slice *lift(const filling *in)
 {
     const px_template *like = in->like;
