@@ -294,6 +294,52 @@ static bool match_infinity(pgw_slice text, bool *minus)
     return pgw_slice_ieq_str(text, "infinity");
 }
 
+static int two_digits(const char *at)
+{
+    return (at[0] - '0') * 10 + (at[1] - '0');
+}
+
+/* Whether eight bytes are those of the form but for its zeros, where any digits are. `marks`: which
+ * are no zeros. */
+static bool has_form(const char *at, const char *form, const char *marks)
+{
+    const uint64_t zeros = UINT64_C(0x3030303030303030), tops = UINT64_C(0x8080808080808080);
+    uint64_t bytes, wanted, fixed;
+    memcpy(&bytes, at, sizeof bytes);
+    memcpy(&wanted, form, sizeof wanted);
+    memcpy(&fixed, marks, sizeof fixed);
+    uint64_t digits = (bytes & ~fixed) | (zeros & fixed);
+    uint64_t above = digits + UINT64_C(0x4646464646464646), under = digits - zeros;
+    return ((bytes ^ wanted) & fixed) == 0 && ((digits | above | under) & tops) == 0;
+}
+
+static bool has_usual_form(const char *at)
+{
+    return has_form(at, "0000-00-", "\0\0\0\0\377\0\0\377") &&
+           has_form(at + 8, "00 00:00", "\0\0\377\0\0\377\0\0") &&
+           has_form(at + 14, "00:00+00", "\0\0\377\0\0\377\0\0");
+}
+
+bool pgw_time_usual(pgw_slice text, int64_t *usecs)
+{
+    enum { LENGTH = 22, LAST_DAY = 28, MOST_EAST = 14 };
+    const char *at = text.ptr;
+    if (text.len != LENGTH || !has_usual_form(at))
+        return false;
+    const moment m = {.year = 100 * two_digits(at) + two_digits(at + 2),
+                      .month = two_digits(at + 5),
+                      .day = two_digits(at + 8),
+                      .hour = two_digits(at + 11),
+                      .minute = two_digits(at + 14),
+                      .second = two_digits(at + 17)};
+    int east = two_digits(at + 20);
+    if (m.year < 1000 || m.month < 1 || m.month > 12 || m.day < 1 || m.day > LAST_DAY ||
+        m.hour > 23 || m.minute > 59 || m.second > 59 || east > MOST_EAST)
+        return false;
+    *usecs = days_from_date(&m) * USECS_PER_DAY + time_of_day(&m) - east * 3600 * USECS_PER_SECOND;
+    return true;
+}
+
 pgw_verdict pgw_time_in(uint32_t type, pgw_slice text, const pgw_env *env, pgw_value *out,
                         pgw_error *error)
 {

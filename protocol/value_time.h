@@ -9,6 +9,9 @@
 
 PGW_MUST_CHECK pgw_verdict pgw_time_in(uint32_t type, pgw_slice text, const pgw_env *env,
                                        pgw_value *out, pgw_error *error);
+/* The same of a timestamptz of the form 2026-01-31 12:00:00+00, in little time. False: it is of
+ * another form, or may be wrong. */
+PGW_MUST_CHECK bool pgw_time_usual(pgw_slice text, int64_t *usecs);
 PGW_MUST_CHECK pgw_verdict pgw_time_recv(uint32_t type, int64_t integer, pgw_value *out,
                                          pgw_error *error);
 void pgw_time_fit(int32_t typmod, pgw_value *value); /* rounds to the typmod's fraction digits */

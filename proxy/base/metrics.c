@@ -198,14 +198,45 @@ static void count_sorted(px_table_metrics *table, uint32_t partitions, const uin
     }
 }
 
+enum { FEW_PARTITIONS = 64 };
+
+/* Where there are few partitions nothing is sorted. False: there are more. */
+static bool count_few(px_table_metrics *table, uint32_t partitions, const uint32_t *numbers,
+                      size_t rows, size_t *touched)
+{
+    size_t counts[FEW_PARTITIONS] = {0};
+    if (partitions > FEW_PARTITIONS)
+        return false;
+    for (size_t i = 0; i < rows; i++) {
+        if (numbers[i] >= FEW_PARTITIONS)
+            return false;
+        counts[numbers[i]]++;
+    }
+    for (uint32_t number = 0; number < FEW_PARTITIONS; number++) {
+        if (counts[number] == 0)
+            continue;
+        size_t slot = slot_of(partitions, number);
+        px_number_add(&table->rows[slot], counts[number]);
+        if (slot < PX_PARTITIONS || *touched == 0)
+            px_number_add(&table->requests[slot], 1);
+        ++*touched;
+    }
+    return true;
+}
+
 void px_count_request(px_metrics *metrics, const char *name, uint32_t partitions,
                       const uint32_t *numbers, size_t rows)
 {
     size_t touched = 0;
+    px_table_metrics *table = table_of(metrics, name, partitions);
+    if (count_few(table, partitions, numbers, rows, &touched)) {
+        px_observe(metrics, PX_REQUEST_PARTITIONS, touched);
+        return;
+    }
     uint32_t *sorted = pgw_alloc(rows * sizeof *sorted);
     memcpy(sorted, numbers, rows * sizeof *sorted);
     qsort(sorted, rows, sizeof *sorted, compare_numbers);
-    count_sorted(table_of(metrics, name, partitions), partitions, sorted, rows, &touched);
+    count_sorted(table, partitions, sorted, rows, &touched);
     free(sorted);
     px_observe(metrics, PX_REQUEST_PARTITIONS, touched);
 }

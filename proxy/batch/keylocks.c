@@ -16,7 +16,7 @@ typedef struct px_key_claim {
 typedef struct lock {
     struct lock *chain;
     struct px_key_table *table;
-    uint64_t hash, fingerprint;
+    uint64_t hash, fingerprint, place;
     bool is_key;
     size_t claims_alone;
     claim *first, *last;
@@ -78,12 +78,16 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 33);
 }
 
-static size_t slot_of(const key_table *table, uint64_t hash, uint64_t fingerprint, bool is_key)
+/* Its lower bits say where its lock stands. */
+static uint64_t place_of(const key_table *table, uint64_t hash, uint64_t fingerprint, bool is_key)
 {
     uint64_t mixed = mix(hash ^ table->seed);
-    if (is_key)
-        mixed = mix(mixed + fingerprint + 1);
-    return mixed & (table->slot_count - 1);
+    return is_key ? mix(mixed + fingerprint + 1) : mixed;
+}
+
+static size_t slot_of(const key_table *table, uint64_t place)
+{
+    return place & (table->slot_count - 1);
 }
 
 static void grow(key_table *table)
@@ -95,7 +99,7 @@ static void grow(key_table *table)
     for (size_t i = 0; i < old_count; i++)
         for (lock *l = old[i], *next; l != NULL; l = next) {
             next = l->chain;
-            size_t slot = slot_of(table, l->hash, l->fingerprint, l->is_key);
+            size_t slot = slot_of(table, l->place);
             l->chain = table->slots[slot];
             table->slots[slot] = l;
         }
@@ -115,19 +119,21 @@ static lock *new_lock(key_table *table)
 
 static lock *find_lock(key_table *table, uint64_t hash, uint64_t fingerprint, bool is_key)
 {
-    size_t slot = slot_of(table, hash, fingerprint, is_key);
+    uint64_t place = place_of(table, hash, fingerprint, is_key);
+    size_t slot = slot_of(table, place);
     for (lock *l = table->slots[slot]; l != NULL; l = l->chain)
         if (l->hash == hash && l->fingerprint == fingerprint && l->is_key == is_key)
             return l;
     if (table->lock_count >= table->slot_count) {
         grow(table);
-        slot = slot_of(table, hash, fingerprint, is_key);
+        slot = slot_of(table, place);
     }
     lock *l = new_lock(table);
     l->table = table;
     l->hash = hash;
     l->fingerprint = fingerprint;
     l->is_key = is_key;
+    l->place = place;
     l->chain = table->slots[slot];
     table->slots[slot] = l;
     table->lock_count++;
@@ -137,7 +143,7 @@ static lock *find_lock(key_table *table, uint64_t hash, uint64_t fingerprint, bo
 static void drop_lock(lock *l)
 {
     key_table *table = l->table;
-    lock **at = &table->slots[slot_of(table, l->hash, l->fingerprint, l->is_key)];
+    lock **at = &table->slots[slot_of(table, l->place)];
     while (*at != l)
         at = &(*at)->chain;
     *at = l->chain;
@@ -260,6 +266,18 @@ static void unlock_tables(const px_unit *unit)
         pthread_mutex_unlock(&unit->locked[i]->mutex);
 }
 
+/* Many are not zeroed. */
+static claim *room_for(px_unit *unit, size_t claims)
+{
+    enum { FEW = 64 };
+    pgw_buf room = {0};
+    if (claims <= FEW)
+        return pgw_arena_alloc(&unit->arena, claims * sizeof *unit->claims);
+    pgw_buf_reserve(&room, claims * sizeof *unit->claims);
+    room.len = claims * sizeof *unit->claims;
+    return (claim *)pgw_arena_keep(&unit->arena, &room).ptr;
+}
+
 /* ---- the interface ---- */
 
 bool px_keylocks_claim(px_unit *unit)
@@ -267,7 +285,7 @@ bool px_keylocks_claim(px_unit *unit)
     if (unit->row_count == 0)
         return true;
     find_tables(unit);
-    unit->claims = pgw_arena_alloc(&unit->arena, 2 * unit->row_count * sizeof *unit->claims);
+    unit->claims = room_for(unit, 2 * unit->row_count);
     unit->claims_missing = 0;
     unit->claim_count = 0;
     lock_tables(unit);

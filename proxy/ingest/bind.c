@@ -9,6 +9,7 @@
 #include "rewrite/insert/render.h"
 #include "rewrite/insert/spell.h"
 
+#include <string.h>
 #include <xxhash.h>
 
 rw_param *px_bind_parameters(const uint32_t *types, const pgw_bind *bind, pgw_arena *arena)
@@ -110,6 +111,16 @@ static size_t key_bytes(const rw_table *table, const rw_key *key)
     return bytes;
 }
 
+bool px_bind_within(const px_worker *worker, const rw_table *table, size_t row_bytes,
+                    const rw_key *key)
+{
+    const cfg_config *config = worker->config;
+    size_t most = row_bytes + table->primary_key_count * sizeof(int64_t); /* that a key has */
+    return row_bytes <= config->limits.row_bytes &&
+           (most <= config->limits.key_bytes ||
+            key_bytes(table, key) <= config->limits.key_bytes);
+}
+
 bool px_bind_limit(px_worker *worker, const rw_table *table, size_t row_bytes, const rw_key *key,
                    pgw_error *error)
 {
@@ -168,10 +179,29 @@ bool px_bind_write(const px_plan *plan, const pgw_bind *bind, px_bind_names name
     return false;
 }
 
+/* Of a short key: as below, without memory of its own. False: it is longer. */
+static bool fingerprint_short(const rw_table *table, const rw_key *key, uint64_t *fingerprint)
+{
+    char bytes[256], room[PGW_CANONICAL_ROOM];
+    size_t at = 0;
+    for (size_t i = 0; i < table->primary_key_count; i++) {
+        pgw_slice value = pgw_value_canonical(&key->values[i], room);
+        uint64_t len = key->values[i].null ? UINT64_MAX : value.len;
+        if (value.len > sizeof bytes - at || sizeof bytes - at - value.len < sizeof len)
+            return false;
+        if (value.len > 0)
+            memcpy(bytes + at, value.ptr, value.len);
+        memcpy(bytes + at + value.len, &len, sizeof len);
+        at += value.len + sizeof len;
+    }
+    *fingerprint = XXH3_64bits(bytes, at);
+    return true;
+}
+
 px_unit_key px_unit_key_of(const rw_table *table, const rw_key *key)
 {
     px_unit_key out = {.hash = key->hash, .constant = key->all_known, .partition = key->partition};
-    if (!key->all_known)
+    if (!key->all_known || fingerprint_short(table, key, &out.fingerprint))
         return out;
     pgw_buf bytes = {0};
     for (size_t i = 0; i < table->primary_key_count; i++) {

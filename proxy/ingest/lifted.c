@@ -75,10 +75,10 @@ static bool may_be_lifted(const px_text *text)
            insert->table->oid != 0;
 }
 
-void px_lift(px_worker *worker, const px_text *text, px_unit *unit)
+const px_plan *px_lift(px_worker *worker, const px_text *text, px_unit *unit)
 {
     if (!may_be_lifted(text))
-        return;
+        return NULL;
     const rw_insert *insert = text->script.statements[0].insert;
     pgw_buf lifted = {0};
     rw_lift_text(insert, &lifted);
@@ -88,4 +88,5 @@ void px_lift(px_worker *worker, const px_text *text, px_unit *unit)
         unit->lifted = values_of(plan, text, &unit->arena);
     }
     pgw_buf_free(&lifted);
+    return plan;
 }

@@ -6,10 +6,11 @@
 #define PX_LIFTED_H
 
 #include "proxy/backend/base/unit.h"
+#include "proxy/ingest/plan.h"
 #include "proxy/ingest/text.h"
 
 /* Gives the unit, which is otherwise complete, this form as well, if its text can have it and one
- * like it has come before. */
-void px_lift(px_worker *worker, const px_text *text, px_unit *unit);
+ * like it has come before. The plan of its prepared statement, not counted; NULL: it has not. */
+const px_plan *px_lift(px_worker *worker, const px_text *text, px_unit *unit);
 
 #endif

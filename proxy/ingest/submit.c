@@ -31,6 +31,8 @@ static void on_done(px_unit *unit)
     px_owner *owner = unit->session;
     if (owner != NULL) { /* else its client has left */
         owner->unit = NULL;
+        if (owner->text != NULL && (unit->outcome != PX_UNIT_COMMITTED || unit->notices.len > 0))
+            px_text_read(owner->worker, owner->text, &unit->identity->env);
         px_owner_note_time(owner, unit);
         owner->rerouted = owner->rerouted || unit->outcome == PX_UNIT_REROUTED;
         if (unit->outcome != PX_UNIT_REROUTED)
@@ -56,10 +58,23 @@ void px_submit_script(px_owner *owner, const px_standing *standing, px_text *tex
     if (px_split_script(owner, standing, text))
         return;
     px_unit *unit = px_unit_of_text(owner, standing, text, (px_chosen){0});
-    px_lift(owner->worker, text, unit);
+    const px_plan *plan = px_lift(owner->worker, text, unit);
+    px_template_learn(owner->worker, text, unit, plan);
     px_text_take(text);
     owner->text = text;
     submit(owner, unit);
+}
+
+bool px_submit_alike(px_owner *owner, const px_standing *standing, px_likeness *of,
+                     const pgw_env *env)
+{
+    px_text *text;
+    px_unit *unit = px_template_unit(owner, standing, of, env, &text);
+    if (unit == NULL)
+        return false;
+    owner->text = text;
+    submit(owner, unit);
+    return true;
 }
 
 /* ---- parameters ---- */

@@ -39,6 +39,48 @@ px_text *px_text_parse(px_worker *worker, pgw_slice text, px_catalog *catalog,
     return parse(worker, arena, text, catalog, view, env);
 }
 
+/* With a NUL behind it. The memory of a long one is not zeroed before. */
+static pgw_slice copy_of(pgw_slice text, pgw_arena *arena)
+{
+    enum { LONG = 1024 };
+    pgw_buf copy = {0};
+    if (text.len < LONG)
+        return pgw_arena_copy(arena, text);
+    pgw_buf_add_slice(&copy, text);
+    pgw_buf_add_byte(&copy, '\0');
+    return (pgw_slice){pgw_arena_keep(arena, &copy).ptr, text.len};
+}
+
+px_text *px_text_like(px_text *other, pgw_slice text)
+{
+    pgw_arena arena = {0};
+    px_text *made = pgw_arena_alloc(&arena, sizeof *made);
+    *made = (px_text){.references = 1,
+                      .catalog = other->catalog,
+                      .like = other,
+                      .script = other->script};
+    px_catalog_take(other->catalog);
+    px_text_take(other);
+    made->text = copy_of(text, &arena);
+    made->superseded = pgw_arena_alloc(&arena, sizeof *made->superseded);
+    made->arena = arena;
+    return made;
+}
+
+void px_text_read(px_worker *worker, px_text *text, const pgw_env *env)
+{
+    px_text *like = text->like;
+    const rw_meaning ours = RW_MEANS_OURS;
+    if (like == NULL)
+        return;
+    const rw_table *table = like->script.statements[0].insert->table;
+    const rw_catalog view = {.tables = &table, .count = 1, .unqualified = &ours};
+    rw_script_parse(text->text, &view, env, &worker->plans->shapes, &text->arena, &text->script);
+    px_text_hash(worker, text, *env);
+    text->like = NULL;
+    px_text_drop(like);
+}
+
 size_t px_text_wants(const px_text *text, const rw_insert **inserts)
 {
     size_t count = 0;
@@ -158,6 +200,7 @@ void px_text_drop(px_text *text)
     if (text == NULL || --text->references > 0)
         return;
     px_text_drop(text->asked);
+    px_text_drop(text->like);
     px_catalog_drop(text->catalog);
     pgw_arena arena = text->arena; /* the text itself lives in it */
     pgw_arena_free(&arena);

@@ -21,6 +21,8 @@ typedef struct px_text {
     const rw_filled **filled; /* for each statement: how it was filled with values of its key, or
                                  NULL: it was not; NULL: all is as its client sent it … */
     struct px_text *asked;    /* … with the wanted cells, which is kept for what is told of it */
+    struct px_text *like; /* The text that it differs from in constants alone, of which its script
+                             is (px_text_like); NULL: it was read itself. Counted. */
     rw_script script;
     const bool *reshaped; /* for each statement: it writes a table that one before it may change;
                              NULL: none does */
@@ -41,6 +43,11 @@ typedef struct px_text {
 /* A copy of the text, parsed; the caller has a reference. */
 px_text *px_text_parse(px_worker *worker, pgw_slice text, px_catalog *catalog,
                        const rw_catalog *view, const pgw_env *env);
+/* A copy of a text that differs from `other`, a lone INSERT, in the constants of its rows alone, and
+ * is not read: its script is the other's. The caller has a reference. */
+px_text *px_text_like(px_text *other, pgw_slice text);
+/* Such a text is read and hashed after all: for what is told of it, or sent in another form. */
+void px_text_read(px_worker *worker, px_text *text, const pgw_env *env);
 /* All wanted cells filled with these answers, parsed anew; the caller has a reference. NULL: the
  * error. */
 px_text *px_text_fill(px_worker *worker, px_text *text, const rw_answer *answers,

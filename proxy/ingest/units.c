@@ -132,8 +132,6 @@ typedef struct origin {
     px_chosen chosen;
 } origin;
 
-enum { HASH_ROOM = 24 }; /* bytes, with commas */
-
 /* The number of rows of the statement that may be among the chosen ones; and which the next is. */
 static size_t count_chosen(px_chosen chosen, const rw_insert *insert)
 {
@@ -220,7 +218,7 @@ static void add_statement(px_unit *unit, const px_text *text, px_chosen chosen)
             continue;
         add_key(unit, insert->table, place, &text->keys[i][chosen_row(chosen, at)]);
         statement->rows++;
-        statement->bytes += row->close + 1 - row->open + HASH_ROOM;
+        statement->bytes += row->close + 1 - row->open + PX_UNIT_HASH_ROOM;
     }
     unit->bytes += statement->bytes;
 }
@@ -274,6 +272,26 @@ px_unit *px_unit_of_text(px_owner *owner, const px_standing *standing, px_text *
     unit->bytes += chosen.rows != NULL ? unit->statements[0].bytes : text->text.len;
     set_merge_hash(unit);
     return unit;
+}
+
+px_unit *px_unit_of_rows(px_owner *owner, const px_standing *standing, const rw_table *table,
+                         const px_catalog *catalog)
+{
+    px_unit *unit = new_unit(owner, standing, 1, 0);
+    begin(unit, owner, standing, table, catalog);
+    unit->identity = px_identity_take(standing->identity);
+    unit->statement_count = 1;
+    return unit;
+}
+
+void px_unit_set_keys(px_unit *unit, px_unit_key *keys, size_t count)
+{
+    unit->keys = keys;
+    unit->row_count = count;
+    unit->statements[0].rows = (uint32_t)count;
+    unit->partition = keys[0].partition;
+    for (size_t i = 1; i < count; i++)
+        unit->several_partitions |= keys[i].partition != unit->partition;
 }
 
 /* ---- parameters ---- */

@@ -19,6 +19,15 @@ typedef struct px_chosen {
 px_unit *px_unit_of_text(px_owner *owner, const px_standing *standing, px_text *text,
                          px_chosen chosen);
 
+/* A unit of one statement into `table`, to which its keys are given. The caller is to say how it travels,
+ * and to set `done`. */
+px_unit *px_unit_of_rows(px_owner *owner, const px_standing *standing, const rw_table *table,
+                         const px_catalog *catalog);
+/* The keys of all its rows, which are in its arena. */
+void px_unit_set_keys(px_unit *unit, px_unit_key *keys, size_t count);
+/* What a row takes in a batch, beside its own bytes. */
+enum { PX_UNIT_HASH_ROOM = 24 }; /* With commas. */
+
 /* A unit with room for so many executions of prepared statements, the first of which is of `plan`.
  * The caller is to set `done`. */
 px_unit *px_unit_of_plan(px_owner *owner, const px_standing *standing, const px_plan *plan,

@@ -19,6 +19,7 @@
 #include "proxy/client/door/lobby.h"
 #include "proxy/client/door/watch.h"
 #include "proxy/ingest/plan_cache.h"
+#include "proxy/ingest/template.h"
 #include "proxy/loop/stream.h"
 #include "proxy/server/admin.h"
 #include "proxy/server/config.h"
@@ -90,6 +91,7 @@ static void start_worker(process *p, unsigned index)
 static void free_worker(px_worker *worker)
 {
     px_credentials_drop(worker->credentials);
+    px_templates_free(worker);
     px_plan_cache_clear(worker->plans);
     free(worker->plans);
     px_kinds_free(worker);

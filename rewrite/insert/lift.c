@@ -94,6 +94,12 @@ static bool takes(const rw_column *column, const rw_cell *cell, pgw_slice writte
     }
 }
 
+bool rw_lift_takes(uint32_t type, const rw_cell *cell, pgw_slice written)
+{
+    const rw_column column = {.type = type};
+    return takes(&column, cell, written);
+}
+
 static pgw_slice value_of(const rw_cell *cell, pgw_arena *arena)
 {
     if (cell->minus_after < 0)
@@ -102,6 +108,11 @@ static pgw_slice value_of(const rw_cell *cell, pgw_arena *arena)
     negative[0] = '-';
     memcpy(negative + 1, cell->text.ptr, cell->text.len);
     return (pgw_slice){negative, cell->text.len + 1};
+}
+
+pgw_slice rw_lift_value(const rw_cell *cell, pgw_arena *arena)
+{
+    return cell->kind == RW_CELL_NULL ? (pgw_slice){NULL, 0} : value_of(cell, arena);
 }
 
 void rw_lift_cell(rw_parser *parser, const rw_target *target, const rw_cell *cell)

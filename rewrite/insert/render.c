@@ -107,7 +107,7 @@ static void put_spliced(writer *w, size_t from, size_t to, bool last)
 
 /* A constant of type int8. -9223372036854775808 is quoted: where the minus is an operator, it is
  * applied to a number that is too large. */
-static void print_hash(const rw_table *table, uint64_t hash, pgw_buf *out)
+void rw_render_hash(const rw_table *table, uint64_t hash, pgw_buf *out)
 {
     bool smallest = table->hash_type == RW_HASH_INT8 && hash == (uint64_t)INT64_MIN;
     if (smallest)
@@ -130,7 +130,7 @@ static void add_hash(const writer *w, rw_hash_form form, uint64_t hash, size_t r
     else if (form == RW_HASH_PARAMETER)
         pgw_buf_addf(text, "$%zu", parameter);
     else
-        print_hash(w->insert->table, hash, text);
+        rw_render_hash(w->insert->table, hash, text);
 }
 
 /* Where something of ours is written, which is then counted, if need be, as standing at `at`. */

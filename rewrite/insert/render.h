@@ -34,6 +34,8 @@ size_t rw_render_added(const rw_insert *insert);
 void rw_render_head(const rw_insert *insert, pgw_buf *out);
 void rw_render_row(const rw_insert *insert, size_t row, uint64_t hash, bool guarded, pgw_buf *out);
 void rw_render_tail(const rw_insert *insert, pgw_buf *out);
+/* The hash as it stands there: a constant of type int8 or numeric. */
+void rw_render_hash(const rw_table *table, uint64_t hash, pgw_buf *out);
 /* Maps a position (characters, from 1) in the rendered statement back to the client's text: errors
  * point where the client wrote. A position inside something put in maps to where it was put in; 0
  * if PostgreSQL would have told none. */

@@ -370,6 +370,33 @@ class Errors(DirectCase):
                           client_encoding="LATIN1")
 
 
+# Statements, and rows of each: the first ones are good, so that those behind them are like ones of before.
+ALIKE = [
+    ("/* ä */ insert into people (name, age, note) values ({})",
+     ["'a', 1, 'x'", "'b', 2, 'ä'", "'c', 3, 'x'", "'ä', -1, 'x'", "'d', 'x', 'ä'", "'toolong', 1, 'x'", "'a', 1, 'x'",
+      "'e', 99999, 'x'", "'e', 99999999999, 'x'", "null, 1, 'x'", "'f', 1, null", "'g', 5, 'it''s'", "'h', 1.5, 'x'",
+      "'i', true, 'x'", "7, 7, 7", "'k  ', 8, E'\\n'", "'l', 1 + 8, 'x'"]),
+    ("insert into people (name, age) values ({}) returning name, note",
+     ["'ra', 1", "'rb', 2", "'rc', 3", "'rd', -1", "'ra', 'x'", "'ra', 1", "'re', null"]),
+    ("insert into people (name, age) values ({}) on conflict do nothing;",
+     ["'ca', 1", "'cb', 2", "'cc', 3", "'ca', 1", "'cd', -1", "'ce', 7"]),
+    ("insert into people (name, age) values\n({}) -- é",
+     ["'ma', 1), ('mb', 2", "'mc', 1), ('md', 2", "'me', 1), ('mf', 2), ('mg', 3", "'mh', 1), ('ma', 2",
+      "'mi', 1), ('mj', 'é'", "'mk', 1), ('ml', -2", "'mm', 1), ('mn', 2, 3", "'mo', null), (null, 2", "'mp', -0), ('mq', 4"]),
+]
+
+
+class Alike(DirectCase):
+    """Texts that differ from ones of before in constants alone are not parsed, unless they fail."""
+    tables = (PEOPLE,)
+    options = {"workers": 1}
+
+    def test_texts_like_ones_of_before(self):
+        for form, rows in ALIKE:
+            self.both([wire.query(form.format(row)) for row in rows], ready=len(rows))
+        self.query("select name, age, note from people order by name")
+
+
 @harness.proxied
 class NullKeys(DirectCase):
     """What fires after a row is stored does not fill in its key: PostgreSQL's own error is true."""

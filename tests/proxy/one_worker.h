@@ -15,6 +15,7 @@
 #include "proxy/batch/batcher.h"
 #include "proxy/client/door/credentials.h"
 #include "proxy/ingest/plan_cache.h"
+#include "proxy/ingest/template.h"
 #include "proxy/server/server.h"
 
 #include <stdlib.h>
@@ -43,6 +44,7 @@ static inline void one_worker_end(px_server *server, px_worker *worker)
 {
     px_worker_drain(worker);
     uv_run(&worker->loop, UV_RUN_DEFAULT);
+    px_templates_free(worker);
     px_plan_cache_clear(worker->plans);
     free(worker->plans);
     px_kinds_free(worker);

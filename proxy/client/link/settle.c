@@ -147,6 +147,13 @@ void px_state_view(px_session *session, const px_catalog *catalog, rw_catalog *v
         view->unqualified = state->guess;
 }
 
+bool px_state_is_usual(px_session *session, const px_catalog *catalog)
+{
+    view_all(session, catalog);
+    return (catalog->count == 0 || session->known.usual) &&
+           px_state_reduced(session->known.here, catalog) == 0;
+}
+
 /* ---- asking ---- */
 
 /* The next SET TRANSACTION that a text begins with. */

@@ -12,6 +12,8 @@ struct px_session;
 
 /* The view for texts: what names mean, or in doubt that all may be ours. */
 void px_state_view(struct px_session *session, const px_catalog *catalog, rw_catalog *view);
+/* Whether unqualified names mean what the file says they do, by that view. */
+PGW_MUST_CHECK bool px_state_is_usual(struct px_session *session, const px_catalog *catalog);
 /* Whether the view is no guess, and units of this session are what its link would do. False: the
  * session waits, and the message is looked at again. */
 bool px_settle(struct px_session *session, const px_catalog *catalog);

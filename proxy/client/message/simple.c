@@ -316,6 +316,46 @@ static px_step pass(px_session *session, unsigned effects)
     return PX_STEP_PASS;
 }
 
+/* Whether nothing is under way, or kept, by which the next text would be read otherwise. */
+static bool is_undisturbed(const px_session *session)
+{
+    const px_hand *hand = &session->hand;
+    return px_session_idle(session) && hand->keys == NULL && hand->parsed == NULL &&
+           !px_changes_unseen(session) && px_register_has_room(session->worker);
+}
+
+/* Whether names mean what they meant when it was read, and rows of its session may be batched. */
+static bool may_be_alike(px_session *session, const px_catalog *catalog, const px_template *it)
+{
+    px_standing standing = px_session_standing(session);
+    return px_state_is_usual(session, catalog) &&
+           px_obstacle(&session->units, &standing, session->who.identity,
+                       px_template_insert(it)) == PX_COUNTERS;
+}
+
+/* An INSERT that differs from one of before in constants alone is not looked into. PASS: it is to be. */
+static px_step submit_alike(px_session *session, pgw_slice text)
+{
+    px_likeness of;
+    if (!px_template_find(session->worker, session->who.identity, text, &of) ||
+        !is_undisturbed(session))
+        return PX_STEP_PASS;
+    px_catalog *catalog = px_own_look_now(session);
+    if (catalog == NULL || (catalog == px_template_catalog(of.like) &&
+                            !px_settle_query(session, catalog, text)))
+        return PX_STEP_LATER;
+    if (catalog != px_template_catalog(of.like) || !may_be_alike(session, catalog, of.like))
+        return PX_STEP_PASS;
+    px_standing standing = px_session_standing(session);
+    pgw_env env = px_settings_env(session);
+    if (!px_submit_alike(&session->units, &standing, &of, &env))
+        return PX_STEP_PASS;
+    session->hand.doubted = false;
+    px_session_set_wait(session, PX_WAIT_UNIT);
+    px_refill_ask(session);
+    return PX_STEP_LATER;
+}
+
 static px_step look(px_session *session, pgw_slice text);
 
 /* What stands behind the first part cannot be understood before that has run. */
@@ -432,6 +472,10 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
         return pass(session, PX_UNREAD);
     if (session->who.identity->replication != NULL && is_replication(session, text))
         return pass(session, 0);
+    bool inserts = text.len > 0 && ((*text.ptr | 32) == 'i' || (unsigned char)*text.ptr <= ' ');
+    px_step alike = inserts ? submit_alike(session, text) : PX_STEP_PASS;
+    if (alike != PX_STEP_PASS)
+        return alike;
     unsigned effects;
     switch (px_glance_at(session, text, &effects, &error)) {
     case PX_GLANCE_LATER:

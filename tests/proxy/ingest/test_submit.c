@@ -1,6 +1,7 @@
 /* Rows on their way into units and back, with a batcher that only takes what it is given. */
 #include "proxy/ingest/plan_cache.h"
 #include "proxy/ingest/submit.h"
+#include "proxy/ingest/template.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -78,6 +79,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
+    px_templates_free(&t.worker);
     px_plan_cache_clear(&t.cache);
     memset(plans.configs, 0, sizeof plans.configs);
     return plans_teardown(state);

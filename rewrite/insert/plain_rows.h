@@ -1,0 +1,58 @@
+/*
+ * plain_rows: the rows of an INSERT … VALUES whose cells are plain constants, found without a
+ * parser. What it takes for a row is read alike by the parser; it takes less than that. Two texts
+ * that are equal up to their first row and behind their last one differ in constants alone.
+ */
+#ifndef RW_PLAIN_ROWS_H
+#define RW_PLAIN_ROWS_H
+
+#include "rewrite/hash/literal.h"
+
+enum {
+    RW_PLAIN_CELLS = 128, /* Rows with more cells are not plain. */
+    RW_PLAIN_SHAPE = 2048 /* Bytes of the longest shape. */
+};
+
+typedef enum rw_plain_kind {
+    RW_PLAIN_STRING,  /* '…', without backslashes; two quotes may stand for one. */
+    RW_PLAIN_INTEGER, /* Digits, behind a minus perhaps. */
+    RW_PLAIN_DECIMAL, /* Digits, a point, digits. */
+    RW_PLAIN_NULL,
+    RW_PLAIN_TRUE,
+    RW_PLAIN_FALSE,
+    RW_PLAIN_DEFAULT
+} rw_plain_kind;
+
+typedef struct rw_plain_cell {
+    uint32_t start, end; /* Bytes of the text, with its quotes and its minus. */
+    uint8_t kind;        /* An rw_plain_kind. */
+    bool minus;
+    bool doubled; /* A quote stands in it twice. */
+} rw_plain_cell;
+
+/* A reading of one text, row by row. */
+typedef struct rw_plain_rows {
+    pgw_slice text;
+    size_t values;      /* Offset behind the word VALUES. */
+    size_t open, close; /* Offsets of the parentheses of the row that was read last. */
+    bool escapes;       /* There are backslashes in the text. */
+    bool more;          /* A comma follows it, and so another row. */
+    size_t cell_count;
+    rw_plain_cell cells[RW_PLAIN_CELLS]; /* Those of the row that was read last. */
+} rw_plain_rows;
+
+/* Whether the text may be such an INSERT, as far as its first row. A NUL stands behind it. Only
+ * where standard_conforming_strings is on. */
+PGW_MUST_CHECK bool rw_plain_begin(pgw_slice text, rw_plain_rows *rows);
+/* Reads the first row, and the next one while there are more. False: it is not plain. */
+PGW_MUST_CHECK bool rw_plain_next(rw_plain_rows *rows);
+/* Writes what the text is up to the end of its first row, which was read last, less its constants;
+ * of a text of one row with the blanks among them. Returns how long that is; 0: longer than
+ * `room`. */
+size_t rw_plain_shape(const rw_plain_rows *rows, char *out, size_t room);
+/* The cell as the parser would have it. Memory from `arena` where a quote stands in it twice. */
+void rw_plain_read(pgw_slice text, const rw_plain_cell *cell, pgw_arena *arena, rw_cell *out);
+/* The integer that a cell of the kind INTEGER is. False: it is no int8, or has many digits. */
+PGW_MUST_CHECK bool rw_plain_integer(pgw_slice text, const rw_plain_cell *cell, int64_t *out);
+
+#endif

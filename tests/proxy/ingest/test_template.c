@@ -1,0 +1,531 @@
+/* Texts that are like one of before: their units are those that they would be, were they parsed. */
+#include "proxy/ingest/plan_cache.h"
+#include "proxy/ingest/submit.h"
+#include "proxy/ingest/template.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "tests/proxy/ingest/plans.h"
+#include "tests/rewrite/vectors.h"
+
+enum { TABLES = TEST_TABLE_COUNT + 2 };
+
+static rw_column varchar_columns[] = {
+    COLUMN("id", PGW_VARCHAR, 12, .not_null = true, .key_place = 1),
+    COLUMN("at", PGW_TIMESTAMP, 4, .not_null = true, .key_place = 2),
+    COLUMN("small", PGW_INT2, -1, .not_null = false),
+    HASH("h"),
+};
+static rw_column many_columns[] = {
+    COLUMN("u", PGW_UUID, -1, .not_null = true),
+    COLUMN("d", PGW_DATE, -1, .not_null = true),
+    COLUMN("f", PGW_FLOAT8, -1, .not_null = false),
+    COLUMN("b", PGW_BOOL, -1, .not_null = false),
+    HASH("h"),
+};
+static const rw_table more_tables[] = {
+    TEST_TABLE("public", "strings", varchar_columns, 3, test_first_two, test_first_two, 1,
+               .mergeable = true),
+    TEST_TABLE("public", "several", many_columns, 4, test_first_two, test_swapped, 2,
+               .mergeable = true, .strict = true),
+};
+
+static struct {
+    rw_table tables[TABLES];
+    const rw_table *pointers[TABLES];
+    cfg_table configs[TABLES];
+    const cfg_table *config_pointers[TABLES];
+    px_catalog catalog;
+    px_identity *identity;
+    px_plan_cache cache;
+    cfg_config config;
+    px_worker worker;
+    px_owner owner;
+    px_standing standing;
+    px_unit *units[64]; /* Those that were submitted. */
+    size_t count;
+    size_t like, parsed; /* Texts that became units by a template, and that had to be parsed. */
+} t;
+
+void px_batcher_submit(px_unit *unit)
+{
+    t.units[t.count++] = unit;
+}
+
+void px_batcher_withdraw(px_worker *home, px_unit *unit, uint64_t ticket)
+{
+    (void)home;
+    (void)unit;
+    (void)ticket;
+}
+
+static bool on_answered(px_owner *owner, const px_outcome *outcome)
+{
+    (void)owner;
+    (void)outcome;
+    return true;
+}
+
+static void on_rerouted(px_owner *owner)
+{
+    (void)owner;
+}
+
+/* The backend has told what these are. */
+static void make_tables(void)
+{
+    for (size_t i = 0; i < TABLES; i++) {
+        t.tables[i] = i < TEST_TABLE_COUNT ? test_tables[i] : more_tables[i - TEST_TABLE_COUNT];
+        t.tables[i].oid = (uint32_t)(16384 + i);
+        t.tables[i].epoch = 1;
+        t.pointers[i] = &t.tables[i];
+        t.config_pointers[i] = &t.configs[i];
+        t.configs[i].batch.max_wait_ms = 300;
+    }
+    t.catalog = (px_catalog){.references = 1,
+                             .epoch = 1,
+                             .tables = (rw_table **)t.pointers,
+                             .configs = t.config_pointers,
+                             .count = TABLES};
+}
+
+static int setup(void **state)
+{
+    static const px_owner_ops ops = {on_answered, on_rerouted};
+    (void)state;
+    memset(&t, 0, sizeof t);
+    make_tables();
+    const px_identity from = {
+        .user = (char *)"u", .database = (char *)"d", .options = (char *)"", .env = test_env};
+    t.identity = px_identity_of(&from);
+    t.config.limits.row_bytes = t.config.limits.key_bytes = 1 << 20;
+    t.worker = (px_worker){.config = &t.config, .plans = &t.cache};
+    t.owner = (px_owner){.ops = &ops, .worker = &t.worker};
+    t.standing = (px_standing){.identity = t.identity};
+    return 0;
+}
+
+/* -1 if something was not given back. */
+static int teardown(void **state)
+{
+    (void)state;
+    px_templates_free(&t.worker);
+    px_plan_cache_clear(&t.cache);
+    bool clean = t.catalog.references == 1 && t.identity->references == 1;
+    px_identity_drop(t.identity);
+    return clean ? 0 : -1;
+}
+
+static rw_catalog view(void)
+{
+    return (rw_catalog){.tables = t.pointers, .count = TABLES};
+}
+
+static void come_back_one(px_unit *unit, px_unit_outcome outcome)
+{
+    unit->outcome = outcome;
+    unit->completed = outcome == PX_UNIT_COMMITTED;
+    if (outcome == PX_UNIT_FAILED) {
+        pgw_error error;
+        pgw_fail(&error, "23505", "it is there");
+        px_unit_fail(unit, &error);
+    }
+    unit->done(unit);
+}
+
+/* All units are back, with this outcome. */
+static void come_back(px_unit_outcome outcome)
+{
+    for (size_t i = 0; i < t.count; i++)
+        come_back_one(t.units[i], outcome);
+    t.count = 0;
+}
+
+/* As a session would have it. False: it would not be a unit. */
+static bool submit_parsed(const char *sql)
+{
+    rw_catalog names = view();
+    px_text *text = px_text_parse(&t.worker, pgw_slice_str(sql), &t.catalog, &names, &test_env);
+    const rw_script *script = &text->script;
+    bool batchable =
+        script->inserts > 0 && script->inserts == script->count && px_text_wants(text, NULL) == 0;
+    for (size_t i = 0; i < script->count && batchable; i++)
+        batchable = script->statements[i].insert->obstacle == RW_BATCHABLE;
+    if (batchable) {
+        px_text_hash(&t.worker, text, test_env);
+        batchable = !text->refused;
+    }
+    if (batchable)
+        px_submit_script(&t.owner, &t.standing, text);
+    px_text_drop(text);
+    return batchable;
+}
+
+static bool submit_alike(const char *sql)
+{
+    px_likeness of;
+    return px_template_find(&t.worker, t.identity, pgw_slice_str(sql), &of) &&
+           px_submit_alike(&t.owner, &t.standing, &of, &test_env);
+}
+
+static void describe_prepared(const px_unit *unit, pgw_buf *out)
+{
+    for (size_t i = 0; i < unit->prepared_count; i++) {
+        const px_unit_prepared *it = &unit->prepared[i];
+        pgw_buf_addf(out, "\nprepared %.*s %d: %.*s types", (int)it->name.len, it->name.ptr,
+                     it->stores_all, (int)it->text.len, it->text.ptr);
+        for (size_t k = 0; k < it->type_count; k++)
+            pgw_buf_addf(out, " %u", it->types[k]);
+    }
+    for (size_t i = 0; i < unit->lifted.count; i++) {
+        const pgw_slice *value = &unit->lifted.values[i];
+        pgw_buf_addf(out, "\nvalue %s%.*s", value->ptr == NULL ? "NULL" : "", (int)value->len,
+                     value->ptr != NULL ? value->ptr : "");
+    }
+    pgw_buf_addf(out, "\nreturns %d\n", unit->lifted.returns);
+}
+
+/* All that decides how the unit travels, and what is sent. */
+static void describe(const px_unit *unit, pgw_buf *out)
+{
+    pgw_buf_addf(out, "kind %d partition %u several %d guarded %d bytes %zu merge %llx rows %u of %zu\n",
+                 unit->kind, unit->several_partitions ? 0 : unit->partition,
+                 unit->several_partitions, unit->guarded, unit->bytes,
+                 (unsigned long long)unit->merge_hash, unit->statements[0].rows,
+                 unit->statements[0].bytes);
+    const pgw_slice parts[] = {unit->head, unit->tail, unit->conditions,
+                               pgw_slice_str(unit->tables[0].name)};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        pgw_buf_addf(out, "<%.*s>\n", (int)parts[i].len, parts[i].len > 0 ? parts[i].ptr : "");
+    for (size_t i = 0; i < unit->row_count; i++)
+        pgw_buf_addf(out, "key %llx %llx %d %u %u\n", (unsigned long long)unit->keys[i].hash,
+                     (unsigned long long)unit->keys[i].fingerprint, unit->keys[i].constant,
+                     unit->keys[i].table, unit->keys[i].partition);
+    if (unit->kind == PX_UNIT_ROWS)
+        px_unit_write_statement(unit, 0, out);
+    pgw_buf_add_str(out, "\n");
+    px_unit_write_alone(unit, out);
+    describe_prepared(unit, out);
+}
+
+/* False: it is no unit, or several. */
+static bool describe_parsed(const char *sql, pgw_buf *out)
+{
+    pgw_buf_clear(out);
+    bool is_unit = submit_parsed(sql) && t.count == 1;
+    if (is_unit)
+        describe(t.units[0], out);
+    come_back(PX_UNIT_COMMITTED);
+    pgw_buf_add_byte(out, '\0');
+    return is_unit;
+}
+
+static bool describe_alike(const char *sql, pgw_buf *out)
+{
+    bool is_unit = submit_alike(sql);
+    if (is_unit)
+        describe(t.units[0], out);
+    come_back(PX_UNIT_COMMITTED);
+    pgw_buf_add_byte(out, '\0');
+    return is_unit;
+}
+
+static void complain(const char *sql, const pgw_buf *parsed, const pgw_buf *alike)
+{
+    size_t i = 0;
+    while (i < parsed->len && i < alike->len && parsed->ptr[i] == alike->ptr[i])
+        i++;
+    size_t from = i > 100 ? i - 100 : 0;
+    print_error("%s\n--- parsed: %.300s\n--- alike: %.300s\n", sql, parsed->ptr + from,
+                alike->ptr + from);
+}
+
+/* The text is a unit by a template as it is when it is parsed, or is none by a template. What was
+ * prepared may be forgotten, and comes back with the next text. */
+static void check(const char *sql)
+{
+    pgw_buf parsed = {0}, alike = {0};
+    bool found = describe_alike(sql, &alike), is_unit = describe_parsed(sql, &parsed);
+    bool same = pgw_slice_eq(pgw_slice_buf(&parsed), pgw_slice_buf(&alike));
+    if (found && is_unit && !same) {
+        describe_parsed(sql, &parsed);
+        same = pgw_slice_eq(pgw_slice_buf(&parsed), pgw_slice_buf(&alike));
+    }
+    if (found && (!is_unit || !same))
+        complain(sql, &parsed, &alike);
+    t.like += found;
+    t.parsed += !found && is_unit;
+    pgw_buf_free(&parsed);
+    pgw_buf_free(&alike);
+    assert_true(!found || (is_unit && same));
+}
+
+/* ---- by chance ---- */
+
+static uint64_t chance;
+
+static size_t pick(size_t among)
+{
+    chance = chance * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (size_t)(chance >> 33) % among;
+}
+
+/* Texts up to and behind the rows; what is usual in a row. */
+static const struct {
+    const char *head, *tail, *cells;
+} forms[] = {
+    {"insert into events (userid, ts, event) values ", "", "its"},
+    {"INSERT INTO events (event, ts, userid) VALUES\n", ";", "sti"},
+    {"insert into public.events as e (userid, ts, event) values", " returning userid", "its"},
+    {"insert into events (userid, ts) values ", " on conflict do nothing", "it"},
+    {"insert into events (userid, ts, event) values ",
+     " on conflict (userid, ts) do update set event = excluded.event", "its"},
+    {"insert into events values ", "", "its"},
+    {"/* a */ insert into events (userid, ts) values ", " /* b */ ; -- c", "it"},
+    {"  insert into nullable (userid, ts, event) values ", "", "its"},
+    {"insert into loose (userid, ts, event) values ", "", "its"},
+    {"insert into filed (userid, ts, event) values ", "", "its"},
+    {"insert into ignoring (userid, event, pk) values ", "", "isi"},
+    {"insert into ignoring (pk, userid) values ", "", "ii"},
+    {"insert into serials (userid, event, pk) values ", "", "isi"},
+    {"insert into drawn (userid, event, pk) values ", "", "isi"},
+    {"insert into triggered (userid, ts) values ", "", "it"},
+    {"insert into forwards (userid, ts) values ", "", "it"},
+    {"insert into \"Odd\".\"Mixed \"\"Case\"\"\" (\"Text \"\"Id\"\"\", n) values ", "", "sn"},
+    {"insert into strings (id, at, small) values ", "", "sti"},
+    {"insert into strings (id, at) values ", " returning small", "st"},
+    {"insert into several (u, d, f, b) values ", "", "utnb"},
+    {"insert into several (d, u) values ", " on conflict do nothing", "tu"},
+    {"insert into events (userid, ts, userhash) values ", "", "iti"},
+    {"insert into nope (userid, ts) values ", "", "it"},
+    {"insert into events (userid, ts) overriding system value values ", "", "it"},
+    {"upsert into events (userid, ts, event) values ", "", "its"},
+};
+
+static const char *const constants[] = {
+    "1", "-1", "0", "-0", "007", "42", "2147483648", "-9223372036854775808", "9223372036854775807",
+    "9223372036854775808", "123456789012345678", "1234567890123456789", "1.5", "-1.50", "0.0",
+    "1e3", "0x10", "1_000", ".5", "5.", "+5", "- 5", "--5", "'5'", "' 7 '", "'-8'", "'x'", "''",
+    "'it''s'", "''''", "'a\\b'", "'é'", "'\xff'", "E'5'", "e'\\x35'", "N'5'", "U&'5'", "$$5$$",
+    "'a' 'b'", "'a'\n'b'", "'2026-01-01 00:00:00+00'", "'2026-02-28 23:59:59+14'",
+    "'2026-02-29 00:00:00+00'", "'2024-02-29 12:00:00+00'", "'2026-13-01 00:00:00+00'",
+    "'2026-01-01 24:00:00+00'", "'2026-01-01 00:00:60+00'", "'1999-12-31 23:59:59+15'",
+    "'0999-01-01 00:00:00+00'", "'9999-12-28 00:00:00+00'", "'2026-01-01'", "'2026-01-01 12:00:00'",
+    "'2026-01-01 00:00:00-03'", "'2026-01-01 00:00:00.123456+00'", "'infinity'", "'now'", "now()",
+    "'today'", "null", "NULL", "true", "FALSE", "default", "DEFAULT", "'t'", "1::int8", "'1'::int8",
+    "'5'::text", "cast('5' as bigint)", "(5)", "5 /* c */", "5 -- c\n", "5\n", "\t5", "1 + 1",
+    "array[1]", "row(1)", "$1", "'abc  '", "'abcdefghijklmnop'", "'abc '", "b'1'", "x'1'",
+    "'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'", "'A0EEBC999C0B4EF8BB6D6BB9BD380A11'", "'{5}'",
+    ("'012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"
+     "0123456789012345678901234567890123456789'"), "userhash", "'userhash'", "'values (1)'", "'(', ')'",
+};
+
+static void add_cell(pgw_buf *out, char kind, bool wild)
+{
+    static const struct {
+        char kind;
+        const char *texts[4];
+    } usual[] = {
+        {'i', {"17", "-3", "'8'", "4000000"}},
+        {'t', {"'2026-01-01 00:00:00+00'", "'2025-06-30 23:59:59+02'", "'2026-01-01'", "'0001-01-01'"}},
+        {'s', {"'click'", "'it''s'", "''", "'abc '"}},
+        {'n', {"12.50", "7", "-0.1", "'1e3'"}},
+        {'b', {"true", "null", "'t'", "FALSE"}},
+        {'u', {"'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'", "'A0EEBC999C0B4EF8BB6D6BB9BD380A11'",
+               "'{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}'", "'00000000-0000-0000-0000-000000000000'"}},
+    };
+    size_t i = 0;
+    while (usual[i].kind != kind)
+        i++;
+    pgw_buf_add_str(out, wild ? constants[pick(sizeof constants / sizeof *constants)]
+                              : usual[i].texts[pick(pick(4) + 1)]);
+}
+
+static void add_row(pgw_buf *out, const char *cells, unsigned wildness)
+{
+    static const char *const commas[] = {",", ", ", " ,", ",\n  ", ",/* c */"};
+    pgw_buf_add_str(out, "(");
+    bool usual = pick(4) > 0;
+    for (size_t i = 0; cells[i] != '\0'; i++) {
+        if (i > 0)
+            pgw_buf_add_str(out, commas[usual ? 1 : pick(5)]);
+        add_cell(out, cells[i], pick(100) < wildness);
+    }
+    if (wildness > 0 && pick(100) == 0)
+        pgw_buf_add_str(out, ", 1");
+    pgw_buf_add_str(out, ")");
+}
+
+static void add_text(pgw_buf *out, unsigned wildness)
+{
+    size_t form = pick(sizeof forms / sizeof *forms), rows = pick(3) > 0 ? 1 : 1 + pick(5);
+    pgw_buf_clear(out);
+    pgw_buf_add_str(out, forms[form].head);
+    for (size_t r = 0; r < rows; r++) {
+        if (r > 0)
+            pgw_buf_add_str(out, pick(4) > 0 ? ", " : pick(2) ? ",\n" : ",");
+        add_row(out, forms[form].cells, wildness);
+    }
+    pgw_buf_add_str(out, forms[form].tail);
+    pgw_buf_add_byte(out, '\0');
+}
+
+/* The number of texts may be the program's argument. */
+static size_t texts_by_chance = 30000;
+
+static void random_texts_are_alike(void **state)
+{
+    (void)state;
+    pgw_buf text = {0};
+    chance = 1;
+    for (size_t i = 0; i < texts_by_chance; i++) {
+        add_text(&text, i % 4 == 0 ? 30 : 3);
+        for (size_t k = 0; k < TABLES; k++)
+            t.configs[k].atomicity = i / 100 % 5 == 0 ? CFG_ATOMICITY_PARTITION : 0;
+        check(text.ptr);
+    }
+    pgw_buf_free(&text);
+    print_message("%zu by a template, %zu parsed\n", t.like, t.parsed);
+    assert_true(t.like > texts_by_chance / 10);
+}
+
+/* The statements that the parser is tested with, one a line, before a tab. */
+static void texts_of_other_tests_are_alike(void **state)
+{
+    char line[VECTOR_LINE];
+    FILE *file = fopen(VECTORS "/inserts", "r");
+    (void)state;
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file) != NULL) {
+        line[strcspn(line, "\t\n")] = '\0';
+        for (size_t again = 0; again < 3 && line[0] != '#'; again++)
+            check(line);
+    }
+    fclose(file);
+    print_message("%zu by a template, %zu parsed\n", t.like, t.parsed);
+    assert_true(t.like > 10);
+}
+
+/* ---- what is kept ---- */
+
+static const char one[] = "insert into events (userid, ts) values (1, '2026-01-01 00:00:00+00')";
+static const char two[] = "insert into events (userid, ts) values (2, '2026-01-01 00:00:00+00')";
+
+static void learn(const char *sql)
+{
+    for (size_t i = 0; i < 2; i++) {
+        assert_false(submit_alike(sql));
+        assert_true(submit_parsed(sql));
+        come_back(PX_UNIT_COMMITTED);
+    }
+}
+
+static void the_second_of_its_like_is_learned_from(void **state)
+{
+    (void)state;
+    learn(one);
+    assert_true(submit_alike(two));
+    assert_ptr_equal(t.owner.text->like->script.statements[0].insert->table, t.pointers[0]);
+    come_back(PX_UNIT_COMMITTED);
+    assert_false(submit_alike("insert into events (userid, ts) values (2, now())"));
+    assert_false(submit_alike("insert into events (userid, ts) values (2, '2026-01-01') ;"));
+    assert_false(submit_alike("insert into events (userid, ts)  values (2, '2026-01-01')"));
+}
+
+/* What is told of its error is told of its own text. */
+static void a_text_that_fails_is_read(void **state)
+{
+    (void)state;
+    learn(one);
+    assert_true(submit_alike(two));
+    px_text *text = t.owner.text;
+    px_text_take(text);
+    come_back(PX_UNIT_FAILED);
+    assert_null(text->like);
+    const rw_insert *insert = text->script.statements[0].insert;
+    assert_true(pgw_slice_eq_str(insert->rows[0].key[0].text, "2"));
+    assert_true(text->hashes[0][0] != 0);
+    px_text_drop(text);
+    assert_true(submit_alike(two));
+    come_back(PX_UNIT_REROUTED);
+}
+
+/* Another identity, another configuration, another snapshot. */
+static void what_it_was_learned_by_must_be_the_same(void **state)
+{
+    (void)state;
+    px_likeness of;
+    learn(one);
+    px_identity other = {0};
+    assert_false(px_template_find(&t.worker, &other, pgw_slice_str(two), &of));
+    assert_true(px_template_find(&t.worker, t.identity, pgw_slice_str(two), &of));
+    assert_ptr_equal(px_template_catalog(of.like), &t.catalog);
+    cfg_config config = t.config;
+    t.worker.config = &config;
+    assert_false(px_template_find(&t.worker, t.identity, pgw_slice_str(two), &of));
+    t.worker.config = &t.config;
+}
+
+/* Such rows are warned of, or refused. */
+static void rows_beyond_limits_are_parsed(void **state)
+{
+    (void)state;
+    learn(one);
+    t.config.limits.row_bytes = strlen("(2, '2026-01-01 00:00:00+00'");
+    assert_true(submit_alike(two));
+    come_back(PX_UNIT_COMMITTED);
+    t.config.limits.row_bytes--;
+    assert_false(submit_alike(two));
+    t.config.limits.row_bytes++;
+    t.config.limits.key_bytes = 15;
+    assert_false(submit_alike(two));
+}
+
+/* Texts that never come again push out none that do, and take no memory. */
+static void texts_that_do_not_come_again_are_not_kept(void **state)
+{
+    (void)state;
+    learn(one);
+    unsigned held = t.catalog.references;
+    pgw_buf text = {0};
+    for (size_t i = 0; i < 3000; i++) {
+        pgw_buf_clear(&text);
+        pgw_buf_addf(&text, "%s /* %zu */", one, i);
+        pgw_buf_add_byte(&text, '\0');
+        check(text.ptr);
+    }
+    assert_int_equal(t.like, 0);
+    assert_int_equal(t.catalog.references, held);
+    for (size_t i = 0; i < 3000; i++) {
+        pgw_buf_clear(&text);
+        pgw_buf_addf(&text, "%s /* %zu */", one, i);
+        pgw_buf_add_byte(&text, '\0');
+        check(text.ptr);
+        check(text.ptr);
+        assert_true(submit_alike(two));
+        come_back(PX_UNIT_COMMITTED);
+    }
+    pgw_buf_free(&text);
+}
+
+int main(int argc, char **argv)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(random_texts_are_alike),
+        TEST(texts_of_other_tests_are_alike),
+        TEST(the_second_of_its_like_is_learned_from),
+        TEST(a_text_that_fails_is_read),
+        TEST(what_it_was_learned_by_must_be_the_same),
+        TEST(rows_beyond_limits_are_parsed),
+        TEST(texts_that_do_not_come_again_are_not_kept),
+    };
+    if (argc > 1)
+        texts_by_chance = (size_t)atol(argv[1]);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
