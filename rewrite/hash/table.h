@@ -192,6 +192,8 @@ typedef enum rw_meaning {
 } rw_meaning;
 
 /* The configured tables that a session's texts are looked at with. */
+struct rw_insert;
+
 typedef struct rw_catalog {
     const rw_table *const *tables;
     size_t count;
@@ -212,6 +214,10 @@ typedef struct rw_catalog {
                       is executed */
     const struct rw_catalog *others; /* tables that are none of ours, of which the names and types
                                         of their columns are known; NULL: of none */
+    /* For EXPLAIN (PROXY): appends why `session`, as it stands, keeps an INSERT that could be
+     * batched by itself out of batches; or nothing. NULL: there is no session. */
+    void (*hinders)(const void *session, const struct rw_insert *insert, struct pgw_buf *why);
+    const void *session;
 } rw_catalog;
 
 /* The table that `schema`.`name` (schema empty = not written) means; NULL if none of ours. */
