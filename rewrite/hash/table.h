@@ -131,6 +131,8 @@ typedef struct rw_table {
                        statements cannot change a session's state */
     bool expressions_run; /* … but what a type or an operator of its own runs unnamed may */
     bool casts_run;       /* … or what a cast to a type of its own runs, by that type's name */
+    bool own_calls;       /* it has functions or operators with names that merged rows call
+                             (insert/merged_call.h) */
     bool overloads;       /* … may stand behind the names and operators that PostgreSQL has */
     int64_t own_types;    /* changes when a type of the database's own is made, named or dropped */
     bool shows_hash; /* `*` and rows of the table are with the hash column; else without it … */
