@@ -91,6 +91,8 @@ typedef struct px_own {
     bool has_state; /* something there cannot be made again elsewhere */
     bool alters;    /* what new sessions begin with, as soon as it is committed */
     bool dropped;   /* of the link's message `left` goes nowhere */
+    unsigned char ordinary; /* why the table that it has prepared to make gets no hash:
+                               rw_define_warning(); 0: it is not such a one */
     struct px_refill *refill; /* numbers that it asks for, for all (refill.h); or NULL */
     uint64_t drew_apart; /* so many blocks may be older than what it drew for itself (reserve.h) */
     size_t left;         /* bytes of the link's message that still go to the client, or nowhere */

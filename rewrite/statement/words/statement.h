@@ -76,6 +76,7 @@ typedef struct rw_statement {
                                  each; empty: none. Arena-owned */
     const rw_table *made;     /* by it, of a pattern; arena-owned; NULL: none */
     const char *unspread; /* why what it makes is none of these, though it has such a name; NULL */
+    unsigned char warning; /* … of which its client is to be warned: rw_define_warning(); 0: not so */
     bool defines; /* they are none, but the hash column in a table that it makes or alters */
     bool apart;  /* what it is may be another behind those before it: what makes its table, or moves
                     its name */
