@@ -53,6 +53,14 @@ uint32_t pgw_utf8_code_point(pgw_slice text, size_t *length)
     return code;
 }
 
+bool pgw_is_ascii(pgw_slice text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if ((unsigned char)text.ptr[i] >= 0x80)
+            return false;
+    return true;
+}
+
 bool pgw_utf8_valid(pgw_slice text)
 {
     for (size_t at = 0, length; at < text.len; at += length) {

@@ -21,6 +21,8 @@ size_t pgw_utf8_length(pgw_slice text);
 /* The code point of the first character, and its bytes; a byte that begins none is itself. Not of
  * an empty text. */
 uint32_t pgw_utf8_code_point(pgw_slice text, size_t *length);
+/* Whether every byte is a character of ASCII, which all encodings of a server have alike. */
+bool pgw_is_ascii(pgw_slice text);
 /* Whether all characters are valid; NUL is one. */
 PGW_MUST_CHECK bool pgw_utf8_valid(pgw_slice text);
 /* The first `most` bytes, or fewer, so that no character is split. */

@@ -17,7 +17,7 @@ typedef enum pgw_verdict {
 
 /* What a session's settings mean for the reading of values. */
 typedef struct pgw_env {
-    bool utf8;            /* client_encoding is UTF8 */
+    bool utf8;            /* what the client sends is UTF8 */
     bool zone_known;      /* TimeZone is UTC or a fixed offset */
     int32_t zone_seconds; /* … that many seconds east of UTC */
     bool conforming;      /* standard_conforming_strings is on */

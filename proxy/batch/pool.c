@@ -335,7 +335,9 @@ static void open_link(px_pool *pool, uint32_t lock_wait_ms)
                  lock_wait_ms);
     /* Whatever has become of the role's or the server's own; sessions that are in another encoding
      * are in no batch. */
-    pgw_options_set(PGW_LITERAL("client_encoding"), PGW_LITERAL("UTF8"), &options);
+    pgw_slice encoding =
+        pool->identity->ascii ? PGW_LITERAL("SQL_ASCII") : PGW_LITERAL("UTF8");
+    pgw_options_set(PGW_LITERAL("client_encoding"), encoding, &options);
     if (pool->identity->zone != NULL)
         pgw_options_set(PGW_LITERAL("TimeZone"), pgw_slice_str(pool->identity->zone), &options);
     pgw_buf_add_byte(&options, '\0');

@@ -1,5 +1,6 @@
 #include "proxy/ingest/obstacles.h"
 
+#include "protocol/utf8.h"
 #include "proxy/backend/places/maps.h"
 #include "rewrite/insert/key.h"
 
@@ -23,13 +24,19 @@ bool px_obstacle_has_names(const px_standing *standing, const rw_insert *insert)
     return insert->reads_names && (standing->touched & naming) != 0;
 }
 
+/* Whether a link of batches reads the statement's bytes as its session's own does. */
+static bool is_plain(const px_identity *identity, const rw_insert *insert)
+{
+    return identity->env.utf8 || (identity->ascii && pgw_is_ascii(insert->text));
+}
+
 px_counter px_obstacle(const px_owner *owner, const px_standing *standing,
                        const px_identity *identity, const rw_insert *insert)
 {
     if (standing->private_session || (standing->output_changed && insert->shows) ||
         is_hidden_from(standing, insert->table) || px_obstacle_has_names(standing, insert))
         return PX_UNBATCHED_SETTINGS;
-    if (!identity->env.utf8 || !identity->env.conforming)
+    if (!identity->env.conforming || !is_plain(identity, insert))
         return PX_UNBATCHED_ENCODING;
     if (px_worker_now(owner->worker) < owner->slow_until)
         return PX_UNBATCHED_SLOW;

@@ -131,6 +131,8 @@ typedef struct rw_table {
                        statements cannot change a session's state */
     bool expressions_run; /* … but what a type or an operator of its own runs unnamed may */
     bool casts_run;       /* … or what a cast to a type of its own runs, by that type's name */
+    bool own_calls;       /* it has functions or operators with names that merged rows call
+                             (insert/merged_call.h) */
     bool overloads;       /* … may stand behind the names and operators that PostgreSQL has */
     int64_t own_types;    /* changes when a type of the database's own is made, named or dropped */
     bool shows_hash; /* `*` and rows of the table are with the hash column; else without it … */
@@ -192,6 +194,8 @@ typedef enum rw_meaning {
 } rw_meaning;
 
 /* The configured tables that a session's texts are looked at with. */
+struct rw_insert;
+
 typedef struct rw_catalog {
     const rw_table *const *tables;
     size_t count;
@@ -212,6 +216,10 @@ typedef struct rw_catalog {
                       is executed */
     const struct rw_catalog *others; /* tables that are none of ours, of which the names and types
                                         of their columns are known; NULL: of none */
+    /* For EXPLAIN (PROXY): appends why `session`, as it stands, keeps an INSERT that could be
+     * batched by itself out of batches; or nothing. NULL: there is no session. */
+    void (*hinders)(const void *session, const struct rw_insert *insert, struct pgw_buf *why);
+    const void *session;
 } rw_catalog;
 
 /* The table that `schema`.`name` (schema empty = not written) means; NULL if none of ours. */

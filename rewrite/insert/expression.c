@@ -1,11 +1,13 @@
 #include "rewrite/insert/expression.h"
 
+#include "rewrite/insert/merged_call.h"
 #include "rewrite/insert/type_name.h"
 #include "rewrite/lex/lexer_text.h"
 
 enum { MAX_DEPTH = 32 }; /* of parentheses, casts and arrays that are looked into */
 
 static bool parse_simple(rw_parser *parser, bool wanted, int depth, rw_cell *cell);
+static bool parse_computed(rw_parser *parser, bool wanted, int depth, rw_cell *cell);
 
 static void add_cast(rw_parser *parser, rw_cell *cell, rw_cast cast)
 {
@@ -54,7 +56,7 @@ static bool parse_part(rw_parser *parser, int depth)
 {
     rw_cast casts[RW_MAX_CASTS];
     rw_cell part = {.casts = casts, .minus_after = -1};
-    if (!parse_simple(parser, false, depth + 1, &part))
+    if (!parse_computed(parser, false, depth + 1, &part))
         return false;
     if (part.kind == RW_CELL_PARAM)
         rw_note_param(parser, part.parameter, PGW_UNSPECIFIED);
@@ -100,6 +102,43 @@ static bool parse_clock_word(rw_parser *parser)
     return digits && rw_take(parser, ')');
 }
 
+/* What is not of the key may be computed, if names mean what PostgreSQL has. */
+static bool may_compute(const rw_parser *parser)
+{
+    return parser->keyless && parser->table != NULL && !parser->table->own_calls;
+}
+
+/* argument, … ')' */
+static bool parse_arguments(rw_parser *parser, int depth)
+{
+    do {
+        if (!parse_part(parser, depth))
+            return false;
+    } while (rw_take(parser, ','));
+    parser->insert->shows = true;
+    return rw_take(parser, ')');
+}
+
+/* extract(field FROM value), behind its bracket. */
+static bool parse_extract(rw_parser *parser, int depth)
+{
+    if (parser->token.kind != RW_TOKEN_WORD && parser->token.kind != RW_TOKEN_STRING)
+        return false;
+    rw_advance(parser);
+    return rw_take_word(parser, "from") && parse_part(parser, depth) && rw_take(parser, ')');
+}
+
+/* A call of one of PostgreSQL's own, behind its bracket. */
+static bool parse_own_call(rw_parser *parser, pgw_slice name, bool grammar, int depth)
+{
+    if (!may_compute(parser))
+        return false;
+    if (grammar && pgw_slice_ieq_str(name, "extract"))
+        return parse_extract(parser, depth);
+    bool known = rw_is_merged_function(name) || (grammar && rw_is_grammar_call(name));
+    return known && parse_arguments(parser, depth);
+}
+
 /* to_timestamp(number) */
 static bool parse_to_timestamp(rw_parser *parser)
 {
@@ -118,7 +157,8 @@ static bool parse_call(rw_parser *parser, int depth)
         NULL};
     if (parser->token.kind != RW_TOKEN_WORD)
         return false;
-    if (rw_take_word(parser, "pg_catalog") && !rw_take(parser, '.'))
+    bool written = rw_take_word(parser, "pg_catalog");
+    if (written && !rw_take(parser, '.'))
         return false;
     pgw_slice name = rw_token_text(parser->text, parser->token);
     if (parser->token.kind != RW_TOKEN_WORD)
@@ -128,10 +168,12 @@ static bool parse_call(rw_parser *parser, int depth)
         return false;
     if (is_one_of(name, clocks))
         return rw_take(parser, ')');
-    if (pgw_slice_ieq_str(name, "to_timestamp"))
-        return parse_to_timestamp(parser);
+    rw_mark mark = rw_mark_here(parser);
+    if (pgw_slice_ieq_str(name, "to_timestamp") && parse_to_timestamp(parser))
+        return true;
+    rw_go_back(parser, mark);
     if (!pgw_slice_ieq_str(name, "nextval"))
-        return false;
+        return parse_own_call(parser, name, !written, depth);
     rw_note_obstacle(parser, RW_OBSTACLE_SEQUENCE);
     return parse_part(parser, depth) && rw_take(parser, ')');
 }
@@ -208,7 +250,7 @@ static bool parse_primary(rw_parser *parser, bool wanted, int depth, rw_cell *ce
         return parse_word(parser, wanted, depth, cell);
     default:
         return depth < MAX_DEPTH && rw_take(parser, '(') &&
-               parse_simple(parser, wanted, depth + 1, cell) && rw_take(parser, ')');
+               parse_computed(parser, wanted, depth + 1, cell) && rw_take(parser, ')');
     }
 }
 
@@ -264,6 +306,47 @@ static bool at_cell_end(const rw_parser *parser)
     return rw_at(parser, ',') || rw_at(parser, ')');
 }
 
+/* AT TIME ZONE, or an operator, which stands between two values. */
+static bool take_operator(rw_parser *parser)
+{
+    if (rw_take_word(parser, "at"))
+        return rw_take_word(parser, "time") && rw_take_word(parser, "zone");
+    pgw_slice text = rw_token_text(parser->text, parser->token);
+    bool sign = parser->token.kind == RW_TOKEN_OPERATOR || parser->token.kind == RW_TOKEN_CHAR;
+    if (!sign || !rw_is_merged_operator(text))
+        return false;
+    rw_advance(parser);
+    return true;
+}
+
+/* What parse_simple() takes, or values with operators between; which is first does not matter. */
+static bool parse_computed(rw_parser *parser, bool wanted, int depth, rw_cell *cell)
+{
+    if (!parse_simple(parser, wanted, depth, cell))
+        return false;
+    while (!at_cell_end(parser) && may_compute(parser)) {
+        rw_mark mark = rw_mark_here(parser);
+        if (!take_operator(parser)) {
+            rw_go_back(parser, mark);
+            return true;
+        }
+        if (cell->kind == RW_CELL_PARAM)
+            rw_note_param(parser, cell->parameter, PGW_UNSPECIFIED);
+        *cell = (rw_cell){.kind = RW_CELL_EXPRESSION,
+                          .casts = cell->casts,
+                          .minus_after = -1,
+                          .position = cell->position};
+        parser->insert->shows = true;
+        rw_cast casts[RW_MAX_CASTS];
+        rw_cell operand = {.casts = casts, .minus_after = -1};
+        if (!parse_simple(parser, false, depth + 1, &operand))
+            return false;
+        if (operand.kind == RW_CELL_PARAM)
+            rw_note_param(parser, operand.parameter, PGW_UNSPECIFIED);
+    }
+    return true;
+}
+
 /* Any expression: up to the ',' or ')' that ends the cell. */
 static rw_outcome skip_expression(rw_parser *parser)
 {
@@ -289,7 +372,7 @@ rw_outcome rw_parse_cell(rw_parser *parser, bool wanted, rw_cell *cell)
         return at_cell_end(parser) ? RW_PARSED : rw_syntax_error(parser);
     }
     rw_mark mark = rw_mark_here(parser);
-    if (parse_simple(parser, wanted, 0, cell) && at_cell_end(parser))
+    if (parse_computed(parser, wanted, 0, cell) && at_cell_end(parser))
         return RW_PARSED;
     rw_go_back(parser, mark);
     *cell = (rw_cell){.kind = RW_CELL_EXPRESSION, .minus_after = -1, .position = mark.token.start};

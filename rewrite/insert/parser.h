@@ -74,6 +74,7 @@ typedef struct rw_parser {
     bool writes_identity; /* GENERATED ALWAYS, which only OVERRIDING SYSTEM VALUE lets be written */
     bool conflict_on_key; /* the target of ON CONFLICT is the primary key */
     bool sets_key;        /* … and DO UPDATE sets columns that the hash is made of */
+    bool keyless;         /* the cell at hand is of no column of the key */
     unsigned obstacles;   /* a bit for each rw_obstacle */
     size_t asks_last;     /* where lastval() stands; 0: nowhere */
     bool impossible;      /* something that the backend certainly rejects */

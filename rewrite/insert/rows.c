@@ -233,7 +233,9 @@ static rw_outcome parse_cells(rw_parser *parser, rw_row *row, size_t *count)
         rw_cell scratch = {.casts = casts};
         rw_cell *cell = cell_of(parser->table, row, target, &scratch);
         bool wanted = cell != &scratch || parser->insert->lifts != NULL;
+        parser->keyless = cell == &scratch;
         rw_outcome outcome = rw_parse_cell(parser, wanted, cell);
+        parser->keyless = false;
         if (outcome != RW_PARSED)
             return outcome;
         if (cell == row->hash_cell)

@@ -1,5 +1,6 @@
 #include "rewrite/insert/tail_expression.h"
 
+#include "rewrite/insert/merged_call.h"
 #include "rewrite/lex/lexer_text.h"
 
 /* A column may be set to its default. */
@@ -14,7 +15,7 @@ static void note_default(rw_parser *parser)
 static bool makes_text(const rw_parser *parser)
 {
     return parser->token.kind == RW_TOKEN_CAST || rw_at_word(parser, "cast") ||
-           rw_at_word(parser, "jsonb_build_object") ||
+           rw_at_word(parser, "jsonb_build_object") || rw_at_word(parser, "to_char") ||
            pgw_slice_eq_str(rw_token_text(parser->text, parser->token), "||");
 }
 
@@ -43,7 +44,10 @@ static bool is_harmless_call(const rw_parser *parser)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (rw_at_word(parser, names[i]))
             return true;
-    return false;
+    if (parser->table->own_calls || parser->token.kind != RW_TOKEN_WORD)
+        return false;
+    pgw_slice name = rw_token_text(parser->text, parser->token);
+    return rw_is_merged_function(name) || rw_at_word(parser, "extract");
 }
 
 /* A name stands behind another and a dot, and none of the table's columns is called so: it may be a

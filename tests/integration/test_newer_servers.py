@@ -78,6 +78,25 @@ class Newer:
         self.assertIn("grammar of PostgreSQL 15. ", error["H"])
         self.assertIn(f"server is PostgreSQL {self.version};", error["H"])
 
+    def reported(self, *more, **params):
+        """By the names what a server reports at login, and what it says of a SET."""
+        told = []
+        for database, port in self.routes():
+            with wire.Wire(("127.0.0.1", port)) as session:
+                session.send(wire.startup(harness.USER, database, **params))
+                replies = session.read_ready() + session.ask(*more, ready=len(more))
+            told.append(sorted(reply.body for reply in replies if reply.kind == "S"))
+        return told
+
+    def test_what_is_reported(self):
+        for params in ({}, {"search_path": "pg_catalog"}, {"options": "-c search_path=a,b"}):
+            with self.subTest(params):
+                direct, through = self.reported(wire.query("select 1"), **params)
+                self.assertEqual(direct, through)
+                self.assertEqual(any(body.startswith(b"search_path") for body in through), self.version >= 18)
+        direct, through = self.reported(wire.query("set search_path = a, \"B\""), wire.query("reset search_path"))
+        self.assertEqual(direct, through)
+
     def test_numbers_in_statements(self):
         self.assertEqual(self.compare(*ALIKE), 7)
 

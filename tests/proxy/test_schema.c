@@ -191,17 +191,18 @@ static void test_of_the_database(void **state)
     static const struct {
         const char *cell;
         unsigned quiet;
-        bool expressions_run, casts_run, overloads;
+        bool expressions_run, casts_run, overloads, own_calls;
         int64_t own_types;
     } cases[] = {
-        {"t", RW_EFFECT_RUNS | RW_EFFECT_READS, false, false, false, 0},
-        {"r", RW_EFFECT_READS, false, false, false, 0},
-        {"b", 0, false, false, false, 0},
-        {"f", 0, false, false, true, 0},
-        {"t+", RW_EFFECT_RUNS | RW_EFFECT_READS, true, true, false, 0},
-        {"t~", RW_EFFECT_RUNS | RW_EFFECT_READS, false, true, false, 0},
-        {"r+_12", RW_EFFECT_READS, true, true, false, 12},
-        {"b_-9223372036854775807", 0, false, false, false, -INT64_MAX},
+        {"t", RW_EFFECT_RUNS | RW_EFFECT_READS, false, false, false, false, 0},
+        {"r", RW_EFFECT_READS, false, false, false, false, 0},
+        {"b", 0, false, false, false, false, 0},
+        {"f", 0, false, false, true, false, 0},
+        {"t+", RW_EFFECT_RUNS | RW_EFFECT_READS, true, true, false, false, 0},
+        {"t~", RW_EFFECT_RUNS | RW_EFFECT_READS, false, true, false, false, 0},
+        {"t=", RW_EFFECT_RUNS | RW_EFFECT_READS, false, false, false, true, 0},
+        {"r+=_12", RW_EFFECT_READS, true, true, false, true, 12},
+        {"b_-9223372036854775807", 0, false, false, false, false, -INT64_MAX},
     };
     cfg_table config = events();
     config.primary_key_count = 1;
@@ -220,6 +221,7 @@ static void test_of_the_database(void **state)
         assert_int_equal(table->expressions_run, cases[i].expressions_run);
         assert_int_equal(table->casts_run, cases[i].casts_run);
         assert_int_equal(table->overloads, cases[i].overloads);
+        assert_int_equal(table->own_calls, cases[i].own_calls);
         assert_int_equal(table->own_types, cases[i].own_types);
         rw_table_free(table);
         px_schema_rows_free(rows);

@@ -82,6 +82,41 @@ static void check_catalog(const rw_catalog *catalog, const char *file)
     free(lines);
 }
 
+/* What each statement of the text in front says of the session counts for an INSERT behind it. */
+static void the_session_is_as_the_text_has_left_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *before, *batchable;
+    } cases[] = {
+        {"select 1", "yes"},
+        {"begin", "no, because it is inside of a transaction"},
+        {"begin; rollback to a", "no, because it is inside of a transaction"},
+        {"start transaction; commit", "yes"},
+        {"begin; set row_security = off; rollback", "no, because the session has set row_security"},
+        {"set escape_string_warning = off; set client_min_messages = error", "yes"},
+        {"set row_security = off", "no, because the session has set row_security"},
+        {"set xmloption = document; set row_security = off; reset xmloption",
+         "no, because the session has set row_security"},
+        {"set row_security = off; set row_security to default", "yes"},
+        {"set row_security = off; reset all", "yes"},
+        {"set row_security = off; discard all", "yes"},
+        {"set a1 = 1; set a2 = 1; set a3 = 1; set a4 = 1; set a5 = 1; set a6 = 1; set a7 = 1; "
+         "set a8 = 1; set a9 = 1; reset a9", "no, because the session has set a1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[512], line[128];
+        snprintf(text, sizeof text,
+                 "%s; insert into public.events (userid, ts) values (1, '2026-01-01 00:00:00+00')",
+                 cases[i].before);
+        snprintf(line, sizeof line, "\nbatchable: %s\n", cases[i].batchable);
+        char *lines = explain(text);
+        if (strstr(lines, line) == NULL)
+            fail_msg("%s: %s", cases[i].before, lines);
+        free(lines);
+    }
+}
+
 /* One table that PostgreSQL's catalog does not tell of, and one that it does. */
 static void the_catalog_is_asked(void **state)
 {
@@ -206,6 +241,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_statement_is_explained),
         cmocka_unit_test(rows_of_copy_have_their_hashes),
+        cmocka_unit_test(the_session_is_as_the_text_has_left_it),
         cmocka_unit_test(the_catalog_is_asked),
         cmocka_unit_test(the_catalog_is_left_where_it_tells_of_all),
         cmocka_unit_test(names_are_quoted),

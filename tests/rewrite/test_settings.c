@@ -52,11 +52,43 @@ static void the_first_schema_informs_or_not(void **state)
             fail_msg("%s", cases[i].path);
 }
 
+static void settings_are_told_by_what_they_change(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        rw_setting_kind kind;
+        bool parts;
+    } cases[] = {
+        {"client_encoding", RW_SETTING_TRACKED, false},
+        {"search_path", RW_SETTING_PATH, false},
+        {"bytea_output", RW_SETTING_OUTPUT, false},
+        {"escape_string_warning", RW_SETTING_PLAIN, false},
+        {"enable_self_join_elimination", RW_SETTING_PLAIN, false},
+        {"enable_self_join_eliminatio", RW_SETTING_OTHER, true},
+        {"enable_something_new", RW_SETTING_OTHER, true},
+        {"backslash_quote", RW_SETTING_TEXT, true},
+        {"array_nulls", RW_SETTING_VALUE, true},
+        {"row_security", RW_SETTING_CONDUCT, true},
+        {"my.tenant", RW_SETTING_OTHER, true},
+        {"jit.", RW_SETTING_OTHER, true},
+        {"", RW_SETTING_OTHER, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        rw_setting_kind kind = rw_setting_kind_of(exact(cases[i].name));
+        if (kind != cases[i].kind || rw_setting_parts(kind) != cases[i].parts)
+            fail_msg("%s", cases[i].name);
+    }
+    for (size_t i = 0; i < RW_TRACKED; i++)
+        assert_false(rw_setting_parts(rw_setting_kind_of(pgw_slice_str(rw_tracked[i]))));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_in_small_letters),
         cmocka_unit_test(the_first_schema_informs_or_not),
+        cmocka_unit_test(settings_are_told_by_what_they_change),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,6 +28,8 @@ const char *const px_greeting_names[] = {"server_version",
                                          "standard_conforming_strings",
                                          "default_transaction_read_only",
                                          "in_hot_standby",
+                                         "scram_iterations", /* since PostgreSQL 16 */
+                                         "search_path",      /* since 18 */
                                          NULL};
 
 struct px_greeting {

@@ -17,7 +17,7 @@ px_greetings *px_greetings_new(void);
 void px_greetings_free(px_greetings *greetings);
 
 /* The parameters that a server reports as a session begins, NULL at the end. */
-enum { PX_GREETING_VALUES = 13 };
+enum { PX_GREETING_VALUES = 15 };
 extern const char *const px_greeting_names[];
 
 /* What a link has reported: a value for each name, NULL where it did not, and the settings it has

@@ -90,6 +90,7 @@ static px_identity *make(const px_identity *from)
     identity->dates = copy(from->dates);
     identity->intervals = copy(from->intervals);
     identity->env = from->env;
+    identity->ascii = from->ascii;
     identity->settings = from->settings;
     identity->statement_timeout = px_timeouts_statement(from->options);
     pgw_buf shared = {0};
@@ -122,8 +123,8 @@ static pgw_slice all_of(const px_identity *identity)
     add_part(&all, 'z', identity->zone);
     add_part(&all, 'd', identity->dates);
     add_part(&all, 'i', identity->intervals);
-    pgw_buf_addf(&all, "e%d%d%d%" PRId32 "v%d", env->utf8, env->conforming, env->zone_known,
-                 env->zone_seconds, env->server);
+    pgw_buf_addf(&all, "e%d%d%d%d%" PRId32 "v%d", env->utf8, identity->ascii, env->conforming,
+                 env->zone_known, env->zone_seconds, env->server);
     pgw_buf_add_byte(&all, '\0');
     return (pgw_slice){all.ptr, all.len - 1};
 }
@@ -140,7 +141,8 @@ px_identity px_identity_like(const px_identity *identity)
                          .dates = identity->dates,
                          .intervals = identity->intervals,
                          .settings = identity->settings,
-                         .env = identity->env};
+                         .env = identity->env,
+                         .ascii = identity->ascii};
 }
 
 px_identity *px_identity_of(const px_identity *from)

@@ -25,6 +25,7 @@ typedef struct px_identity {
                 */
     uint64_t statement_timeout; /* ms; 0 = none that is known */
     pgw_env env;                /* what the settings mean for the reading of values */
+    bool ascii; /* what is ASCII, a link of batches takes and tells as its own does: nothing is converted */
     _Atomic unsigned references;
 } px_identity;
 

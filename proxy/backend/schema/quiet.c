@@ -1,5 +1,7 @@
 #include "proxy/backend/schema/quiet.h"
 
+#include "rewrite/insert/merged_call.h"
+
 /* Objects below are PostgreSQL's own, made by initdb. */
 #define IS_FOREIGN(alias) alias ".oid >= 16384"
 
@@ -162,6 +164,22 @@ void px_casts_run_condition(pgw_buf *sql)
 {
     pgw_buf_add_str(sql, "exists (select from " CODE " and exists (select from pg_catalog.pg_cast k"
                          " where k.castfunc = p.oid))");
+}
+
+static void add_names(const char *(*name)(size_t i), pgw_buf *sql)
+{
+    for (size_t i = 0; name(i) != NULL; i++)
+        pgw_buf_addf(sql, "%s'%s'", i > 0 ? ", " : "", name(i));
+}
+
+void px_own_calls_condition(pgw_buf *sql)
+{
+    pgw_buf_add_str(sql, "(exists (select from " OWN_FUNCTIONS " and p.proname in (");
+    add_names(rw_merged_function, sql);
+    pgw_buf_add_str(sql, ")) or exists (select from pg_catalog.pg_operator o cross join " OWN_FUNCTIONS
+                         " and o.oprcode = p.oid and o.oprname in (");
+    add_names(rw_merged_operator, sql);
+    pgw_buf_add_str(sql, ")))");
 }
 
 /* Somebody's own function of a name that a batched INSERT may call, with other arguments. */

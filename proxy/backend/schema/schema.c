@@ -116,6 +116,7 @@ static void relation_from_row(rw_table *table, char *const *row)
     const char *types = strchr(row[PX_SCHEMA_QUIET], ' ');
     table->own_types = types != NULL ? strtoll(types + 1, NULL, 10) : 0;
     table->overloads = row[PX_SCHEMA_QUIET][0] == 'f';
+    table->own_calls = strchr(row[PX_SCHEMA_QUIET], '=') != NULL;
     table->reads_settings = is_true(row[PX_SCHEMA_READS]);
     table->mergeable = (kind == 'r' || kind == 'p') && !is_true(row[PX_SCHEMA_TRIGGERS]) &&
                        !is_true(row[PX_SCHEMA_RULES]) && !is_true(row[PX_SCHEMA_ROW_SECURITY]);
@@ -475,6 +476,7 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
         a->looked_up != b->looked_up || a->heeds_updates != b->heeds_updates ||
         a->defers_updates != b->defers_updates || a->moves_keys != b->moves_keys ||
         a->in_parts != b->in_parts || a->quiet != b->quiet || a->overloads != b->overloads ||
+        a->own_calls != b->own_calls ||
         a->expressions_run != b->expressions_run || a->casts_run != b->casts_run ||
         a->own_types != b->own_types || a->reads_settings != b->reads_settings ||
         a->oid != b->oid || a->triggers != b->triggers ||

@@ -315,13 +315,15 @@ static void add_relations(const cfg_config *config, pgw_buf *sql)
                              " join pg_catalog.pg_namespace n on n.oid = c.relnamespace");
     pgw_buf_add_str(sql, ")," TREE "," MET ", quiet(says) as materialized (select ");
     px_quiet_expression(sql);
-    pgw_buf_add_str(sql, "), code(expressions, casts) as materialized"
+    pgw_buf_add_str(sql, "), code(expressions, casts, calls) as materialized"
                          " (select case when q.says = 't' then false else ");
     px_expressions_run_condition(sql);
     pgw_buf_add_str(sql, " end, case when q.says = 't' then false else ");
     px_casts_run_condition(sql);
+    pgw_buf_add_str(sql, " end, ");
+    px_own_calls_condition(sql);
     pgw_buf_add_str(sql,
-                    " end from quiet q)," FIRED "," CASCADED "," OWN_CASTS "," OWN_NAMES
+                    " from quiet q)," FIRED "," CASCADED "," OWN_CASTS "," OWN_NAMES
                     ", own_types(version) as materialized (select " TYPES_VERSION ")"
                     ", relations as materialized (select c.*, (select pg_catalog.count(*)"
                     " from pg_catalog.pg_trigger g where g.tgrelid = c.oid and not g.tgisinternal)"
@@ -359,7 +361,7 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
         " (a.attgenerated <> '')::pg_catalog.text,"
         " " EQUALITY ", " COMPUTED ", " KEY ", a.attidentity::pg_catalog.text, " EXPRESSION
         ", " EXPRESSED ", (select pg_catalog.concat(q.says, case when k.expressions then '+'"
-        " when k.casts then '~' end, ' ', y.version)"
+        " when k.casts then '~' end, case when k.calls then '=' end, ' ', y.version)"
         " from quiet q cross join code k cross join own_types y), "
         "c.reads_settings::pg_catalog.text, case when " IS_FIRST " then " PARTS
         " end, case when " IS_FIRST

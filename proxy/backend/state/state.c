@@ -305,7 +305,7 @@ pgw_slice px_answer_odd(const px_answer *answer)
         bool tracked = false;
         for (size_t i = 0; i < RW_TRACKED; i++)
             tracked = tracked || pgw_slice_ieq_str(name, rw_tracked[i]);
-        if (!tracked && rw_setting_kind_of(name) == RW_SETTING_OTHER)
+        if (!tracked && rw_setting_parts(rw_setting_kind_of(name)))
             return name;
     }
     return (pgw_slice){NULL, 0};

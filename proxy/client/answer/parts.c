@@ -128,10 +128,7 @@ static bool takes_data(const px_text *text)
 
 static bool is_beyond_ascii(pgw_slice text)
 {
-    bool ascii = true;
-    for (size_t i = 0; i < text.len; i++)
-        ascii = ascii && (unsigned char)text.ptr[i] < 0x80;
-    return !ascii;
+    return !pgw_is_ascii(text);
 }
 
 /* Whether it surely is one in the encodings, the client's and the server's. */

@@ -11,23 +11,28 @@
 
 enum { LONGEST_NAME = 256 }; /* bytes, and more than a name has; it may come in two parts */
 
-void px_relay_refuse_large(px_session *session)
+void px_relay_fail_large(pgw_error *error)
 {
-    pgw_error error;
-    pgw_fail(&error, "54000", "a statement for a configured table is larger than %d bytes",
+    pgw_fail(error, "54000", "a statement for a configured table is larger than %d bytes",
              (int)PX_HOLD_BYTES);
-    pgw_error_hint(&error, "Send fewer rows a statement.");
-    px_session_fatal(session, &error);
+    pgw_error_hint(error, "Send fewer rows a statement.");
+}
+
+bool px_relay_names_ours(const px_session *session, pgw_slice text)
+{
+    const rw_catalog *names = px_catalog_names(session->worker);
+    return rw_catalog_mentioned(names, text) ||
+           rw_part_may_spell_table(&session->who.written, text, names);
 }
 
 /* How much of the first `part` bytes may be passed on. */
 static size_t harmless(px_session *session, size_t part)
 {
     pgw_slice text = {px_stream_input(session->peer.stream).ptr, part};
-    const rw_catalog *names = px_catalog_names(session->worker);
-    if (rw_catalog_mentioned(names, text) ||
-        rw_part_may_spell_table(&session->who.written, text, names)) {
-        px_relay_refuse_large(session);
+    if (px_relay_names_ours(session, text)) { /* the server has a part of it already */
+        pgw_error error;
+        px_relay_fail_large(&error);
+        px_session_fatal(session, &error);
         return 0;
     }
     if (part == session->hand.streaming)

@@ -45,6 +45,15 @@ static rw_script_encoding written_in(const char *client, const char *server)
     return how;
 }
 
+/* Lengths are the server's. A client in SQL_ASCII sends what its server stores, byte for byte. */
+static void read_bytes(px_identity *from, const char *client, const char *server)
+{
+    bool unconverted = client != NULL && strcmp(client, "SQL_ASCII") == 0;
+    bool serves_utf8 = server != NULL && strcmp(server, "UTF8") == 0;
+    from->env.utf8 = serves_utf8 && (from->env.utf8 || unconverted);
+    from->ascii = unconverted && server != NULL && strcmp(server, "SQL_ASCII") == 0;
+}
+
 static px_identity *identity_with_settings(px_session *session)
 {
     pgw_buf options = {0};
@@ -63,8 +72,7 @@ static px_identity *identity_with_settings(px_session *session)
     from.env.settled = session->who.settings[RW_CONFORMING_STRINGS] != NULL;
     const char *server = px_greeting_value(session->who.greeting, "server_encoding");
     session->who.written = written_in(encoding, server);
-    from.env.utf8 = from.env.utf8 && server != NULL &&
-                    strcmp(server, "UTF8") == 0; /* lengths are the server's */
+    read_bytes(&from, encoding, server);
     from.options = options.ptr;
     from.zone = (char *)zone;
     from.dates = (char *)px_settings_now(session, RW_DATESTYLE);

@@ -1,5 +1,6 @@
 #include "proxy/client/link/glance.h"
 
+#include "protocol/utf8.h"
 #include "proxy/backend/catalog/catalog.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/link/settle.h"
@@ -25,19 +26,11 @@ static bool is_moving(const px_session *session)
            (session->pending.zone_moving || (session->known.doubt & px_state_boundless) != 0);
 }
 
-static bool is_ascii(pgw_slice text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        if ((unsigned char)text.ptr[i] >= 0x80)
-            return false;
-    return true;
-}
-
 /* LOOK: names of tables are what they seem. */
 static px_glance look_at_tables(px_session *session, pgw_slice text, pgw_error *error)
 {
     const rw_catalog *names = px_catalog_names(session->worker);
-    if (!rw_names_beyond_ascii(names) || is_ascii(text))
+    if (!rw_names_beyond_ascii(names) || pgw_is_ascii(text))
         return PX_GLANCE_LOOK;
     if (is_moving(session) && !px_settle_now(session))
         return PX_GLANCE_LATER;

@@ -10,6 +10,7 @@
 #include "proxy/client/core/settings.h"
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/hinders.h"
 #include "rewrite/lex/splitter.h"
 #include "rewrite/statement/words/settings.h"
 
@@ -138,7 +139,9 @@ void px_state_view(px_session *session, const px_catalog *catalog, rw_catalog *v
                          .words = px_catalog_words(session->worker, catalog),
                          .informs = may_inform(session, catalog),
                          .moved = px_state_reduced(state->here, catalog) != 0,
-                         .executes = session->worker->config->backend.dialect == CFG_DIALECT_YDB};
+                         .executes = session->worker->config->backend.dialect == CFG_DIALECT_YDB,
+                         .hinders = px_hinders,
+                         .session = session};
     if (catalog == px_catalog_none())
         return;
     view_all(session, catalog);

@@ -1,6 +1,7 @@
 #include "proxy/client/message/extended.h"
 
 #include "protocol/frontend.h"
+#include "protocol/utf8.h"
 #include "proxy/client/core/ask.h"
 #include "proxy/client/link/glance.h"
 #include "proxy/client/link/own_look.h"
@@ -46,6 +47,7 @@ static enum choice may_hold(px_session *session, const px_plan *plan, const px_s
         plan->refusal != NULL || is_of_other_settings(session, plan) ||
         px_obstacle(&session->units, &standing, plan->identity, plan->insert) != PX_COUNTERS ||
         session->own.unsynced || session->own.status != 'I' ||
+        (!plan->identity->env.utf8 && !pgw_is_ascii(said->message)) ||
         session->group.bytes + said->message.len > PX_GROUP_BYTES ||
         px_group_is_full(&session->group))
         return FORWARD;

@@ -18,6 +18,7 @@
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/doubt.h"
 #include "proxy/client/standing/names.h"
+#include "proxy/client/standing/unspread.h"
 #include "proxy/ingest/submit.h"
 #include "rewrite/statement/script/script.h"
 
@@ -55,6 +56,8 @@ static void after_statement(px_session *session, const px_text *text, size_t i)
         forget_prepared(session);
     else if (statement->effects & RW_EFFECT_DEALLOCATE)
         px_statements_remove(&session->names.statements, statement->name);
+    if (statement->warning > 0)
+        px_unspread_warn(session, statement->warning);
     rw_tracked_setting setting = px_setting_of(statement->setting);
     if ((statement->effects & RW_EFFECT_TRACKED) && setting >= RW_REPORTED &&
         setting < RW_TRACKED && statement->setting_simple)
@@ -86,21 +89,25 @@ static px_fate on_tag(px_session *session, size_t more, pgw_slice body)
     return PX_INSTEAD;
 }
 
+static bool is_tag(pgw_slice body, const char *tag)
+{
+    return pgw_slice_eq_str((pgw_slice){body.ptr, body.len > 0 ? body.len - 1 : 0}, tag);
+}
+
 /* PREPARE, DEALLOCATE and DISCARD ALL that came as Parse and Execute: known by their tags. */
 static void on_name_changed(px_session *session, pgw_slice body)
 {
-    pgw_slice tag = {body.ptr, body.len > 0 ? body.len - 1 : 0};
-    if (session->names.prepares != NULL && pgw_slice_eq_str(tag, "PREPARE")) {
+    if (session->names.prepares != NULL && is_tag(body, "PREPARE")) {
         px_names_prepared(session);
         return;
     }
     if (session->names.deallocates == NULL)
         return;
-    if (pgw_slice_eq_str(tag, "DISCARD ALL"))
+    if (is_tag(body, "DISCARD ALL"))
         discard_all(session);
-    else if (pgw_slice_eq_str(tag, "DEALLOCATE ALL"))
+    else if (is_tag(body, "DEALLOCATE ALL"))
         forget_prepared(session);
-    else if (pgw_slice_eq_str(tag, "DEALLOCATE"))
+    else if (is_tag(body, "DEALLOCATE"))
         px_statements_remove(&session->names.statements, pgw_slice_str(session->names.deallocates));
     else
         return;
@@ -216,6 +223,10 @@ static px_fate on_executed(px_session *session, px_reply *head, pgw_slice body)
         on_answered(session, head->asks);
     else
         on_name_changed(session, body);
+    if (session->own.ordinary > 0 && is_tag(body, "CREATE TABLE")) {
+        px_unspread_warn(session, session->own.ordinary);
+        session->own.ordinary = 0;
+    }
     px_fate popped = pop(session);
     return what == PX_INSTEAD ? PX_INSTEAD : popped;
 }
@@ -434,7 +445,7 @@ static bool needs_body(const px_session *session, char type, const px_reply *hea
         return head != NULL && head->kind == PX_REPLY_DESCRIBE && head->plan != NULL;
     case 'C':
         return superseded(head) > 0 || session->names.deallocates != NULL ||
-               session->names.prepares != NULL;
+               session->names.prepares != NULL || session->own.ordinary > 0;
     default:
         return false;
     }

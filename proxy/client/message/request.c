@@ -292,10 +292,28 @@ static bool handle_copy(px_session *session, pgw_frame frame)
     return true;
 }
 
+/* The rest of it is read away. */
+static bool refuse_large(px_session *session)
+{
+    if (!px_session_idle(session) && !px_session_need_link(session))
+        return false;
+    pgw_error error;
+    px_relay_fail_large(&error);
+    px_refuse_message(session, &error);
+    return true;
+}
+
+/* Bytes of a text too large to hold that are there before any of it goes on. */
+enum { LOOKED_INTO = 4096 };
+
 /* A text too large to hold is passed on as it comes, as long as it names none of ours. What it does
  * to the session is not known. */
 static bool handle_oversized(px_session *session, pgw_frame frame, pgw_slice message)
 {
+    if (message.len < LOOKED_INTO)
+        return false; /* more of it is to come */
+    if (px_relay_names_ours(session, message))
+        return refuse_large(session);
     if (session->group.count > 0 && !px_forward_group(session))
         return false;
     session->known.parsed = (px_foreign){.effects = PX_UNREAD};
@@ -355,8 +373,7 @@ static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
         return true;
     }
     if (may_be_too_large_for_ours(session, frame, message)) {
-        px_relay_refuse_large(session);
-        return false;
+        return refuse_large(session);
     }
     px_step step = at_begin(session, frame, message);
     if (step != PX_STEP_PASS)

@@ -242,6 +242,7 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     rw_explain_query(text, view, now, &arena, &script);
     px_step step = PX_STEP_PASS;
     const rw_statement *only = px_same_read(&script, types, &arena);
+    session->own.ordinary = only != NULL ? only->warning : 0;
     bool changes_key = only != NULL && only->change != NULL;
     bool sets_key = changes_key || (only != NULL && only->same_count > 0);
     bool by_key = only != NULL && rw_statement_is_changed(only) && !again &&

@@ -6,7 +6,22 @@
 
 #include <string.h>
 
-enum { MOST_KEYS = 32, LIKE_INDEXES = 1 << 6 /* of CREATE_TABLE_LIKE */ };
+/* As many columns as an index, and a table, can have. */
+enum { MOST_KEYS = 32, MOST_COLUMNS = 1600, LIKE_INDEXES = 1 << 6 /* of CREATE_TABLE_LIKE */ };
+
+/* Why a table that has all that a pattern asks for is made without a hash: its client is warned. */
+static const char *const warned[] = {
+    "a column of its primary key is of a type or collation that cannot be hashed, or is not written there",
+    "a column that the hash would be made of is generated, so that nobody could write it",
+    "its primary key has too many columns: there is no room for the hash",
+    "it has as many columns as a table can have",
+};
+enum { UNHASHABLE, GENERATED, FULL_KEY, FULL_TABLE, WARNED };
+
+const char *rw_define_warning(unsigned number)
+{
+    return warned[number - 1];
+}
 
 /* --- columns --- */
 
@@ -82,11 +97,11 @@ static size_t key_of(const rw_table *pattern, const rw_written_key *written, con
         return right ? own_key(pattern, names) : 0;
     }
     size_t count = written->key != NULL ? rw_key_count(written) : 0;
-    for (size_t i = 0; i < count && count <= MOST_KEYS; i++)
+    for (size_t i = 0; i < count && count < MOST_KEYS; i++)
         names[i] = rw_key_column(written, i);
     *why = count == 0          ? "its CREATE TABLE has no primary key"
-           : count > MOST_KEYS ? "its primary key has too many columns"
-                               : NULL;
+           : count >= MOST_KEYS ? warned[FULL_KEY]
+                                : NULL;
     return *why == NULL ? count : 0;
 }
 
@@ -98,8 +113,25 @@ static size_t find(const char *const *names, size_t count, const char *name)
     return i;
 }
 
-/* Whether the hash can be made of it; `table` has it. */
-static bool is_hashable(const rw_table *table, const PgQuery__CreateStmt *create)
+static bool is_generated(const PgQuery__ColumnDef *column)
+{
+    for (size_t i = 0; i < column->n_constraints; i++)
+        if (column->constraints[i]->constraint->contype ==
+            PG_QUERY__CONSTR_TYPE__CONSTR_GENERATED)
+            return true;
+    return false;
+}
+
+static size_t count_columns(const PgQuery__CreateStmt *create)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < create->n_table_elts; i++)
+        count += create->table_elts[i]->node_case == PG_QUERY__NODE__NODE_COLUMN_DEF;
+    return count;
+}
+
+/* Why the hash cannot be made of its key, or has no room beside its columns; NULL: it can. */
+static const char *why_without(const rw_table *table, const PgQuery__CreateStmt *create)
 {
     uint32_t types[MOST_KEYS];
     pgw_error error = PGW_ERROR_NONE;
@@ -107,11 +139,18 @@ static bool is_hashable(const rw_table *table, const PgQuery__CreateStmt *create
         const char *name = table->columns[table->primary_key[i]].name;
         const PgQuery__ColumnDef *column = column_of(create, name);
         if (column == NULL || key_type(column) == PGW_UNSPECIFIED)
-            return false;
+            return warned[UNHASHABLE];
     }
-    for (size_t i = 0; i < table->hash_key_count; i++)
-        types[i] = key_type(column_of(create, table->columns[table->hash_key[i]].name));
-    return rw_hash_supports(table->hash_function, types, table->hash_key_count, &error);
+    for (size_t i = 0; i < table->hash_key_count; i++) {
+        const PgQuery__ColumnDef *column =
+            column_of(create, table->columns[table->hash_key[i]].name);
+        if (is_generated(column))
+            return warned[GENERATED];
+        types[i] = key_type(column);
+    }
+    if (!rw_hash_supports(table->hash_function, types, table->hash_key_count, &error))
+        return warned[UNHASHABLE];
+    return count_columns(create) >= MOST_COLUMNS ? warned[FULL_TABLE] : NULL;
 }
 
 /* --- the table --- */
@@ -229,11 +268,12 @@ const rw_table *rw_define_by_pattern(const rw_definer *it, const rw_catalog *cat
     if (it->out->unspread != NULL)
         return NULL;
     const rw_table *table = table_of(it, pattern, create->relation->relname, written);
-    if (table == NULL || is_hashable(table, create))
-        return table;
-    it->out->unspread = "a column of its primary key is of a type or collation that cannot be "
-                        "hashed, or is not written there";
-    return NULL;
+    if (table != NULL)
+        it->out->unspread = why_without(table, create);
+    for (unsigned i = 0; i < WARNED; i++)
+        if (it->out->unspread == warned[i])
+            it->out->warning = (unsigned char)(i + 1);
+    return it->out->unspread == NULL ? table : NULL;
 }
 
 const rw_table *rw_define_by_late_key(const rw_definer *it, const rw_catalog *catalog,

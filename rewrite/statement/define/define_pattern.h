@@ -20,4 +20,7 @@ const rw_table *rw_define_by_late_key(const rw_definer *it, const rw_catalog *ca
 bool rw_copies_pattern(const rw_catalog *catalog, const PgQuery__CreateStmt *create,
                        const rw_written_key *written);
 
+/* Why a table of a pattern was made without a hash, by the number of its `warning`, from 1. */
+const char *rw_define_warning(unsigned number);
+
 #endif

@@ -32,12 +32,25 @@ static void add_types(const rw_table *table, bool hashed, pgw_buf *out)
     pgw_buf_add_byte(out, ')');
 }
 
+/* No column that the hash is made of is generated: nobody could write it. */
+static void add_written(const rw_table *table, pgw_buf *out)
+{
+    const char *joint = "(a.attgenerated = '' or a.attname not in (";
+    for (size_t i = 0; i < table->hash_key_count; i++) {
+        pgw_buf_add_str(out, joint);
+        rw_add_name_constant(out, pgw_slice_str(table->columns[table->hash_key[i]].name));
+        joint = ", ";
+    }
+    pgw_buf_add_str(out, ")) and ");
+}
+
 /* No column of the key, `a`, is of a type or collation by which equal keys may have two hashes. */
 static void add_can_be_hashed(const rw_table *table, pgw_buf *out)
 {
     pgw_buf_add_str(out, "not exists (select from pg_catalog.pg_attribute a left join"
                          " pg_catalog.pg_collation l on l.oid = a.attcollation"
                          " where a.attrelid = t and a.attnum = any (c.conkey) and not (");
+    add_written(table, out);
     add_types(table, false, out);
     pgw_buf_add_str(out, " and (l.oid is null or l.collnamespace = 11 and l.collname in"
                          " ('default', 'C', 'POSIX', 'ucs_basic'))))");

@@ -276,6 +276,7 @@ static bool define(const candidate *it)
     it->out->behind = definition.behind;
     it->out->made = definition.made;
     it->out->unspread = definition.unspread;
+    it->out->warning = definition.warning;
     it->out->apart = it->out->kind == RW_STATEMENT_REFUSED && is_placeless(planned);
     it->out->defines = definition.count > 0 || rw_statement_has_more(it->out);
     return it->out->defines || it->out->kind == RW_STATEMENT_REFUSED;

@@ -9,6 +9,7 @@
 #include "rewrite/insert/typed.h"
 #include "rewrite/statement/script/conditions.h"
 #include "rewrite/statement/script/script.h"
+#include "rewrite/statement/special/told_session.h"
 #include "rewrite/statement/special/unspread.h"
 
 /* One INSERT's rows, as far as they can be known without parameters. */
@@ -74,6 +75,19 @@ static const char *why_not(rw_obstacle obstacle)
         return "no, because rows cannot be added to a statement of this form";
     }
     return "no";
+}
+
+/* What the statement itself says, and if that is nothing against it, what its session does. */
+static void add_batchable(const rw_insert *insert, const char *by_itself, const rw_catalog *catalog,
+                          pgw_buf *out)
+{
+    pgw_buf why = {0};
+    pgw_buf_add_str(&why, "no, because ");
+    size_t begun = why.len;
+    if (by_itself[0] == 'y' && catalog->hinders != NULL)
+        catalog->hinders(catalog->session, insert, &why);
+    add_line(out, "batchable", why.len > begun ? pgw_slice_buf(&why) : pgw_slice_str(by_itself));
+    pgw_buf_free(&why);
 }
 
 /* --- INSERT --- */
@@ -176,7 +190,7 @@ static bool explain_asked(const rw_insert *insert, const rw_catalog *catalog, co
     add_text_line(out, "table", pgw_arena_printf(arena, "%s.%s", table->schema, table->name));
     add_text_line(out, "hash", "per answer");
     add_text_line(out, "partition", "per answer");
-    add_text_line(out, "batchable", why_not_asked(insert, whole->obstacle));
+    add_batchable(insert, why_not_asked(insert, whole->obstacle), catalog, out);
     return true;
 }
 
@@ -209,8 +223,8 @@ static void explain_insert(const rw_statement *statement, const rw_catalog *cata
     } else {
         add_rows(insert, &keys, out);
     }
-    add_text_line(out, "batchable",
-                  why_not(keys.unhashed ? RW_OBSTACLE_UNCOMPUTABLE : insert->obstacle));
+    add_batchable(insert, why_not(keys.unhashed ? RW_OBSTACLE_UNCOMPUTABLE : insert->obstacle),
+                  catalog, out);
 }
 
 /* --- the others --- */
@@ -338,10 +352,17 @@ static void explain_forward(pgw_slice text, const rw_statement *statement, const
                   "no, because it is not an INSERT of rows that keyspread gives a hash");
 }
 
-void rw_explain(pgw_slice text, const rw_catalog *catalog, const pgw_env *env, pgw_buf *out)
+void rw_explain(pgw_slice text, const rw_catalog *asked, const pgw_env *env, pgw_buf *out)
 {
     pgw_arena arena = {0};
     rw_script script;
+    rw_told_session told = {0};
+    rw_catalog by_text = *asked;
+    if (asked->hinders == NULL) {
+        by_text.hinders = rw_told_hinders;
+        by_text.session = &told;
+    }
+    const rw_catalog *catalog = &by_text;
     rw_script_parse(text, catalog, env, NULL, &arena, &script);
     for (size_t i = 0; i < script.count; i++) {
         const rw_statement *statement = &script.statements[i];
@@ -355,6 +376,7 @@ void rw_explain(pgw_slice text, const rw_catalog *catalog, const pgw_env *env, p
             explain_forward(original, statement, env, &arena, out);
         if (statement->kind == RW_STATEMENT_FORWARD)
             explain_unspread(original, statement, catalog, env, &arena, out);
+        rw_told_note(statement, original, &told);
         pgw_buf_add_str(out, "---\n");
     }
     pgw_arena_free(&arena);

@@ -117,7 +117,7 @@ static unsigned setting_effects(pgw_slice name, bool local)
         return effects | RW_EFFECT_OUTPUT | RW_EFFECT_STATE;
     case RW_SETTING_PLAIN:
         return effects | RW_EFFECT_STATE;
-    case RW_SETTING_OTHER:
+    default: /* RW_SETTING_OTHER and what parts */
         break;
     }
     return effects | RW_EFFECT_SETTINGS | RW_EFFECT_STATE;

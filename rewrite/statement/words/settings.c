@@ -12,16 +12,6 @@ static bool is_one_of(pgw_slice name, const char *const *names)
     return false;
 }
 
-static bool begins_with_one_of(pgw_slice name, const char *const *prefixes)
-{
-    for (; *prefixes != NULL; prefixes++) {
-        size_t len = strlen(*prefixes);
-        if (name.len >= len && memcmp(name.ptr, *prefixes, len) == 0)
-            return true;
-    }
-    return false;
-}
-
 const char *const rw_tracked[RW_TRACKED] = {
     [RW_CLIENT_ENCODING] = "client_encoding",
     [RW_DATESTYLE] = "datestyle",
@@ -33,71 +23,6 @@ const char *const rw_tracked[RW_TRACKED] = {
     [RW_LOCK_TIMEOUT] = "lock_timeout",
     [RW_SEARCH_PATH] = "search_path",
 };
-
-static bool is_tracked(pgw_slice name)
-{
-    for (size_t i = 0; i < RW_TRACKED; i++)
-        if (pgw_slice_eq_str(name, rw_tracked[i]))
-            return true;
-    return false;
-}
-
-static const char *const output[] = {"extra_float_digits", "bytea_output", "xmlbinary", NULL};
-
-static const char *const plain[] = {"application_name",
-                                    "backend_flush_after",
-                                    "check_function_bodies",
-                                    "client_connection_check_interval",
-                                    "client_min_messages",
-                                    "commit_delay",
-                                    "commit_siblings",
-                                    "compute_query_id",
-                                    "constraint_exclusion",
-                                    "cursor_tuple_fraction",
-                                    "deadlock_timeout",
-                                    "default_statistics_target",
-                                    "effective_cache_size",
-                                    "effective_io_concurrency",
-                                    "from_collapse_limit",
-                                    "hash_mem_multiplier",
-                                    "idle_in_transaction_session_timeout",
-                                    "idle_session_timeout",
-                                    "join_collapse_limit",
-                                    "logical_decoding_work_mem",
-                                    "maintenance_io_concurrency",
-                                    "maintenance_work_mem",
-                                    "password_encryption",
-                                    "plan_cache_mode",
-                                    "random_page_cost",
-                                    "recursive_worktable_factor",
-                                    "seq_page_cost",
-                                    "stats_fetch_consistency",
-                                    "synchronize_seqscans",
-                                    "temp_buffers",
-                                    "temp_file_limit",
-                                    "temp_tablespaces",
-                                    "update_process_title",
-                                    "work_mem",
-                                    NULL};
-
-/* Of PostgreSQL's own names only: a dot makes a name anybody's. */
-static const char *const plain_families[] = {"cpu_", "enable_",       "geqo",          "jit",
-                                             "log_", "max_parallel_", "min_parallel_", "parallel_",
-                                             "tcp_", "track_",        "vacuum_",       NULL};
-
-rw_setting_kind rw_setting_kind_of(pgw_slice name)
-{
-    if (memchr(name.ptr, '.', name.len) != NULL)
-        return RW_SETTING_OTHER;
-    if (pgw_slice_eq_str(name, "search_path"))
-        return RW_SETTING_PATH;
-    if (is_tracked(name))
-        return RW_SETTING_TRACKED;
-    if (is_one_of(name, output))
-        return RW_SETTING_OUTPUT;
-    return is_one_of(name, plain) || begins_with_one_of(name, plain_families) ? RW_SETTING_PLAIN
-                                                                              : RW_SETTING_OTHER;
-}
 
 pgw_slice rw_setting_name(pgw_arena *arena, pgw_slice name)
 {

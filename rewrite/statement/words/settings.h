@@ -1,11 +1,10 @@
 /*
- * settings: what a setting's name says of what it may change: the values that an INSERT stores,
- * what names mean, what the client is shown, or nothing but speed.
+ * settings: those that are followed, and what a text that sets one may change of what names mean.
  */
 #ifndef RW_SETTINGS_H
 #define RW_SETTINGS_H
 
-#include "protocol/bytes.h"
+#include "rewrite/statement/words/setting_kind.h"
 
 /* Settings that are part of the identity: followed, asked for, and set on a new link. The first
  * RW_REPORTED are reported by the server. */
@@ -24,19 +23,9 @@ typedef enum rw_tracked_setting {
 } rw_tracked_setting;
 extern const char *const rw_tracked[RW_TRACKED];
 
-typedef enum rw_setting_kind {
-    RW_SETTING_OTHER,   /* not known, or with an influence on what is stored */
-    RW_SETTING_TRACKED, /* part of a session's identity, replayed on a new link */
-    RW_SETTING_PATH,    /* search_path: tracked, and decides what names mean */
-    RW_SETTING_OUTPUT,  /* how values are shown: matters where a statement casts or calls */
-    RW_SETTING_PLAIN    /* plans, memory, logs, notices: a row is stored the same */
-} rw_setting_kind;
-
 /* Whether the first schema of a search_path, as the server shows it, is information_schema, but for
  * pg_catalog. */
 bool rw_path_informs(pgw_slice path);
-/* `name` in lower case. */
-rw_setting_kind rw_setting_kind_of(pgw_slice name);
 /* A setting's name in lower case. */
 pgw_slice rw_setting_name(pgw_arena *arena, pgw_slice name);
 /* All that a statement calls set_config() for are settings that it names by constants, and that do

@@ -76,6 +76,7 @@ typedef struct rw_statement {
                                  each; empty: none. Arena-owned */
     const rw_table *made;     /* by it, of a pattern; arena-owned; NULL: none */
     const char *unspread; /* why what it makes is none of these, though it has such a name; NULL */
+    unsigned char warning; /* The client is to be warned that the table stays ordinary: rw_define_warning(); 0: it is not. */
     bool defines; /* It makes or alters a configured table, whose hash column is what is put into it. */
     bool apart;  /* what it is may be another behind those before it: what makes its table, or moves
                     its name */

@@ -58,6 +58,18 @@ static void what_keeps_an_insert_out_of_batches(void **state)
         if (px_obstacle(&owner, &cases[i].standing, &identity, &insert) != cases[i].reason)
             fail_msg("case %zu", i);
     }
+    /* In SQL_ASCII on both sides what is ASCII is read alike. */
+    static const struct {
+        const char *text;
+        px_counter reason;
+    } texts[] = {{"insert 'x'", PX_COUNTERS}, {"insert '\xe9'", PX_UNBATCHED_ENCODING}};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const px_owner owner = {.worker = &worker};
+        const px_standing standing = {0};
+        const px_identity identity = {.env = {.conforming = true}, .ascii = true};
+        const rw_insert insert = {.table = &table, .text = pgw_slice_str(texts[i].text)};
+        assert_int_equal(px_obstacle(&owner, &standing, &identity, &insert), texts[i].reason);
+    }
     /* Of a table that may read a setting: what may have changed one unseen. */
     table.reads_settings = true;
     static const unsigned quiets[] = {0, RW_EFFECT_READS, RW_EFFECT_RUNS | RW_EFFECT_READS};

@@ -1,0 +1,13 @@
+/*
+ * unspread: a table that has the name of a pattern, and was made without its hash.
+ */
+#ifndef PX_UNSPREAD_H
+#define PX_UNSPREAD_H
+
+struct px_session;
+
+/* A WARNING to the client, and a line of the log, that the table that it has made stays an ordinary
+ * one, and why, by the number of rw_define_warning(). Between two messages of the link alone. */
+void px_unspread_warn(struct px_session *session, unsigned warning);
+
+#endif
