@@ -380,8 +380,40 @@ TABLE(test_an_error_skips_to_sync, {"Pselect 1|B", "PB", "E42601", "E42601"}, {"
 /* Before the first statement that may change something there the link is asked, unseen. */
 #define ASKED "3 1 2 D@ CSELECT_1 3 3 ZI"
 
-TABLE(test_a_transaction, {"Qbegin", "CPBECCS", ASKED, ""}, {NULL, "Q", "CBEGIN ZT", "CZT"},
-      {"Qselect 1", "Q", "E22012 ZE", "E22012ZE"}, {"Qrollback", "Q", "CROLLBACK ZI", "CZI"})
+TABLE(test_a_transaction, {"Qbegin", "", NULL, "CZT"},
+      {"Qselect 1", "PBECCQ", "1 2 CBEGIN 3 3 E22012 ZE", "E22012ZE"},
+      {"Qrollback", "Q", "CROLLBACK ZI", "CZI"})
+
+TABLE(test_a_transaction_by_groups, {"PBEGIN|B|D|E|S", "", NULL, "12nCZT"},
+      {"Pselect 1|B|E|S", "PBEPBES", "1 2 CBEGIN 1 2 CSELECT_1 ZT", "12CZT"},
+      {"PCOMMIT|B|E|S", "PBES", "1 2 CCOMMIT ZI", "12CZI"})
+
+TABLE(test_a_transaction_of_nothing, {"Qbegin", "", NULL, "CZT"}, {"Qcommit", "", NULL, "CZI"},
+      {"Qstart transaction", "", NULL, "CZT"}, {"Qabort", "", NULL, "CZI"},
+      {"Qselect 1", "Q", "CSELECT_1 ZI", "CZI"})
+
+TABLE(test_a_begin_with_company, {"Qbegin|Qselect 1", "CPBECCS", ASKED, ""},
+      {NULL, "QQ", "CBEGIN ZT CSELECT_1 ZT", "CZTCZT"})
+
+TABLE(test_what_comes_behind_waits, {"Qbegin", "", NULL, "CZT"},
+      {"Qselect 1|Qselect 2", "PBECCQ", "1 2 CBEGIN 3 3 CSELECT_1 ZT", "CZT"},
+      {NULL, "Q", "CSELECT_1 ZT", "CZT"})
+
+TABLE(test_a_begin_is_refused, {"Qbegin", "", NULL, "CZT"},
+      {"Qselect 1|Qselect 2", "PBECCQ", "E57014", "E57014"},
+      {NULL, "SQ", "ZI CBEGIN E3B001 ZE", "ZE"}, {NULL, "Q", "E25P02 ZE", "E25P02ZE"},
+      {"Qrollback", "Q", "CROLLBACK ZI", "CZI"})
+
+TABLE(test_a_begin_is_refused_before_a_group, {"Qbegin", "", NULL, "CZT"},
+      {"Pselect 1|B|E|S", "PBECCPBES", "E57014 ZI", "E57014"},
+      {NULL, "Q", "CBEGIN E3B001 ZE", "ZE"})
+
+TABLE(test_a_begin_is_refused_before_the_end_of_a_group, {"Qbegin", "", NULL, "CZT"},
+      {"Pselect 1|H", "PBECCPH", "E57014", "E57014"}, {"B|E", "", NULL, ""},
+      {"S", "SQ", "ZI CBEGIN E3B001 ZE", "ZE"})
+
+TABLE(test_a_begin_is_refused_twice, {"Qbegin", "", NULL, "CZT"},
+      {"Qselect 1", "PBECCQ", "E57014", "E57014"}, {NULL, "SQ", "ZI E57014 ZI", "E08006"})
 
 TABLE(test_copy_in, {"Qcopy t from stdin", "CPBECCS", ASKED, ""}, {NULL, "Q", "G", "G"},
       {"d1|d2|c", "ddc", "CCOPY_2 ZI", "CZI"})
@@ -469,6 +501,14 @@ int main(void)
         TEST(test_a_group_is_relayed),
         TEST(test_an_error_skips_to_sync),
         TEST(test_a_transaction),
+        TEST(test_a_transaction_by_groups),
+        TEST(test_a_transaction_of_nothing),
+        TEST(test_a_begin_with_company),
+        TEST(test_what_comes_behind_waits),
+        TEST(test_a_begin_is_refused),
+        TEST(test_a_begin_is_refused_before_a_group),
+        TEST(test_a_begin_is_refused_before_the_end_of_a_group),
+        TEST(test_a_begin_is_refused_twice),
         TEST(test_copy_in),
         TEST(test_what_comes_unasked),
         TEST(test_a_sync_is_relayed),

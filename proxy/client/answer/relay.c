@@ -35,6 +35,13 @@ static size_t harmless(px_session *session, size_t part)
     return part > LONGEST_NAME ? part - LONGEST_NAME : 0;
 }
 
+static void pass(px_session *session, size_t part)
+{
+    if (session->own.begun != NULL)
+        px_session_send_begun(session);
+    px_link_pass(session->own.link, session->peer.stream, part);
+}
+
 bool px_relay_on(px_session *session)
 {
     size_t here = px_stream_input(session->peer.stream).len;
@@ -48,7 +55,7 @@ bool px_relay_on(px_session *session)
     if (session->hand.copied || session->hand.dropped)
         px_stream_consume(session->peer.stream, part);
     else
-        px_link_pass(session->own.link, session->peer.stream, part);
+        pass(session, part);
     session->hand.streaming -= part;
     return true;
 }

@@ -8,7 +8,7 @@ px_reply *px_replies_at(const px_replies *replies, size_t i)
     return &replies->ring[(replies->head + i) & (replies->cap - 1)];
 }
 
-px_reply *px_replies_push(px_replies *replies, px_reply_kind kind)
+static inline px_reply *push(px_replies *replies, px_reply_kind kind)
 {
     if (replies->count == replies->cap) {
         size_t cap = replies->cap ? replies->cap * 2 : 8;
@@ -23,6 +23,25 @@ px_reply *px_replies_push(px_replies *replies, px_reply_kind kind)
     px_reply *reply = px_replies_at(replies, replies->count++);
     *reply = (px_reply){.kind = kind};
     return reply;
+}
+
+void px_replies_begin(px_replies *replies)
+{
+    static const px_reply_kind kinds[] = {PX_REPLY_PARSE, PX_REPLY_BIND, PX_REPLY_EXECUTE,
+                                          PX_REPLY_CLOSE, PX_REPLY_CLOSE};
+    size_t count = replies->begins;
+    replies->begins = 0;
+    for (size_t i = 0; i < count; i++) {
+        px_reply *reply = push(replies, kinds[i]);
+        reply->swallow = reply->begins = true;
+    }
+}
+
+px_reply *px_replies_push(px_replies *replies, px_reply_kind kind)
+{
+    if (replies->begins > 0)
+        px_replies_begin(replies);
+    return push(replies, kind);
 }
 
 px_reply *px_replies_head(px_replies *replies)

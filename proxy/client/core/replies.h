@@ -32,7 +32,8 @@ typedef enum px_asks {
 typedef enum px_unseen {
     PX_UNSEEN_NOTHING,
     PX_UNSEEN_LOOK,    /* it, or all up to a Sync, asks for the configured tables (own_look.h) */
-    PX_UNSEEN_QUESTION /* It is a question of ours on a walsender's link, which takes no Parse (ask.h). */
+    PX_UNSEEN_QUESTION, /* It is a question of ours on a walsender's link, which takes no Parse (ask.h). */
+    PX_UNSEEN_BEGUN /* All but its ReadyForQuery: it makes a transaction that has failed (begun.h). */
 } px_unseen;
 
 /* A name whose meaning hangs on what is not answered yet. */
@@ -46,6 +47,7 @@ typedef struct px_reply {
     px_reply_kind kind;
     bool silent;      /* nothing that the client sent depends on it: an error is not shown either */
     bool swallow;     /* the client never sent it: it sees nothing of it but an error */
+    bool begins;      /* PARSE … EXECUTE, CLOSE of a BEGIN whose answer the client has (begun.h) */
     bool part;        /* QUERY, SYNC: more of its Query comes, so that it ends nothing (parts.h) */
     px_asks asks;     /* of a question of ours */
     px_unseen unseen; /* QUERY: what of it is ours */
@@ -71,10 +73,13 @@ typedef struct px_replies {
     px_table moving;         /* names whose meaning hangs on entries */
     size_t text_bytes;       /* memory of entries' texts, about */
     size_t texts_renaming;   /* entries of a text that may change what any name means */
+    unsigned char begins;    /* so many entries of a BEGIN stand before the next one (begun.h) */
 } px_replies;
 
 /* A fresh entry at the end, all zero but its kind; valid until the next push. */
 px_reply *px_replies_push(px_replies *replies, px_reply_kind kind);
+/* The entries of a BEGIN that stands before the next one; nothing if none does. */
+void px_replies_begin(px_replies *replies);
 px_reply *px_replies_head(px_replies *replies); /* NULL if empty */
 /* Number `i` behind the head, which is 0; there are as many. */
 px_reply *px_replies_at(const px_replies *replies, size_t i);

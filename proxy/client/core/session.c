@@ -31,9 +31,24 @@ static unsigned facts_of(const px_session *session)
     return all;
 }
 
+/* Not more than one group or Query follows a BEGIN before it is answered (begun.h). */
+static bool is_followed_by_one(const px_session *session)
+{
+    const px_replies *replies = &session->pending.replies;
+    size_t ends = 0;
+    if (session->own.begun == NULL || session->own.begun->state != PX_BEGUN_SENT)
+        return true;
+    for (size_t i = 0; i < replies->count; i++) {
+        px_reply_kind kind = px_replies_at(replies, i)->kind;
+        ends += kind == PX_REPLY_QUERY || kind == PX_REPLY_SYNC;
+    }
+    return ends <= 1;
+}
+
 bool px_session_is_sound(const px_session *session)
 {
-    return session->state == PX_CLOSING || px_facts_agree(facts_of(session));
+    return session->state == PX_CLOSING ||
+           (px_facts_agree(facts_of(session)) && is_followed_by_one(session));
 }
 
 void px_session_set_state(px_session *session, px_session_state state)
@@ -101,8 +116,26 @@ px_standing px_session_standing(const px_session *session)
 
 /* ---- what it says, and to whom ---- */
 
+static void send_begun(px_session *session, px_begun *begun)
+{
+    px_replies_begin(&session->pending.replies);
+    begun->state = PX_BEGUN_SENT;
+    px_link_send_buf(session->own.link, &begun->messages);
+    pgw_buf_free(&begun->messages);
+    px_count(session->worker->metrics,
+             begun->alone ? PX_TRANSACTIONS_SENT : PX_TRANSACTIONS_RODE_ALONG, 1);
+}
+
+void px_session_send_begun(px_session *session)
+{
+    if (px_begun_is_here(session->own.begun))
+        send_begun(session, session->own.begun);
+}
+
 void px_session_send(px_session *session, const pgw_buf *bytes)
 {
+    if (session->own.begun != NULL)
+        px_session_send_begun(session);
     px_link_send_buf(session->own.link, bytes);
 }
 

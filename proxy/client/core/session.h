@@ -11,6 +11,7 @@
 #include "proxy/backend/base/slots.h"
 #include "proxy/base/address.h"
 #include "proxy/batch/batcher.h"
+#include "proxy/client/core/begun.h"
 #include "proxy/client/core/group.h"
 #include "proxy/client/core/own_state.h"
 #include "proxy/client/core/replies.h"
@@ -83,7 +84,7 @@ typedef struct px_own {
     bool gone;      /* it was lost while a unit was under way, whose outcome comes first */
     bool fatal;     /* the backend has said FATAL, and the client has seen it */
     bool stirs;     /* rows of it left by other links since its own was last touched */
-    char status;    /* 'I', 'T' or 'E' as the link last said */
+    char status;    /* 'I', 'T' or 'E' as the client was told: by the link, or here (begun.h) */
     bool ran;       /* something has run since then, which may have ended a transaction */
     bool unsynced;  /* extended messages were sent since the last Sync */
     bool copy_in;   /* the link is in copy-in mode */
@@ -91,6 +92,7 @@ typedef struct px_own {
     bool has_state; /* something there cannot be made again elsewhere */
     bool alters;    /* what new sessions begin with, as soon as it is committed */
     bool dropped;   /* of the link's message `left` goes nowhere */
+    px_begun *begun;          /* owned; NULL: no BEGIN is on its way */
     struct px_refill *refill; /* numbers that it asks for, for all (refill.h); or NULL */
     uint64_t drew_apart; /* so many blocks may be older than what it drew for itself (reserve.h) */
     size_t left;         /* bytes of the link's message that still go to the client, or nowhere */
@@ -217,6 +219,8 @@ px_standing px_session_standing(const px_session *session);
 
 /* Bytes of ours to the own link (ready); to the client. */
 void px_session_send(px_session *session, const pgw_buf *bytes);
+/* … before bytes that go there past that: a BEGIN that is here goes first. */
+void px_session_send_begun(px_session *session);
 void px_session_put(px_session *session, const pgw_buf *bytes);
 /* Forgets what is held of the client's messages. */
 void px_session_drop_group(px_session *session);

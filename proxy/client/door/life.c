@@ -13,6 +13,7 @@
 #include "proxy/client/answer/room.h"
 #include "proxy/client/core/goodbye.h"
 #include "proxy/client/core/parsed.h"
+#include "proxy/client/core/riding.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/core/sessions.h"
 #include "proxy/client/core/settings.h"
@@ -75,6 +76,7 @@ static void free_session(void *owner)
     }
     free(session->names.orders);
     free(session->names.deallocates);
+    px_riding_end(session);
     px_replies_clear(&session->pending.replies);
     px_session_drop_group(session);
     px_group_free(&session->group);

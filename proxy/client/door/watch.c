@@ -7,6 +7,7 @@
 #include "proxy/client/core/sessions.h"
 #include "proxy/client/door/login.h"
 #include "proxy/client/link/own_link.h"
+#include "proxy/client/message/begin.h"
 #include "proxy/client/numbers/reserve.h"
 #include "proxy/ingest/submit.h"
 
@@ -71,6 +72,8 @@ static void tick(px_worker *worker)
             px_goodbye_unheard(session);
         else if (session != NULL && session->state == PX_READY)
             touch(session, now);
+        if (session != NULL && session->state == PX_READY)
+            px_begin_tick(session, now);
     }
     px_room_tick(worker);
     if (worker->draining)

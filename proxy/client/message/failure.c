@@ -4,6 +4,7 @@
 #include "proxy/client/answer/copied.h"
 #include "proxy/client/answer/errors.h"
 #include "proxy/client/answer/parts.h"
+#include "proxy/client/core/riding.h"
 #include "proxy/client/link/own_link.h"
 #include "proxy/client/link/settle.h"
 #include "proxy/client/numbers/keys.h"
@@ -333,10 +334,82 @@ static px_fate on_question_failed(px_session *session, pgw_slice body)
     return what == PX_SHOW && keys && !session->own.fatal ? put_placed(session, body) : what;
 }
 
+/* The session ends by this error, when the backend has seen that nothing more comes. */
+static void end_by(px_session *session, const pgw_error *error)
+{
+    pgw_buf out = {0};
+    pgw_error_write(error, "FATAL", &out);
+    px_stream_put_buf(session->peer.stream, &out);
+    pgw_buf_free(&out);
+    px_count_error(session->worker->metrics, pgw_slice_str(error->sqlstate));
+    session->own.fatal = true;
+    px_link_finish(session->own.link);
+}
+
+/* What stands behind it, as far as it is skipped, is the client's own, and no question of ours. */
+static bool is_followed_by_the_client(const px_session *session)
+{
+    const px_replies *replies = &session->pending.replies;
+    bool waits = session->wait != PX_WAIT_NOTHING && session->wait != PX_WAIT_IDLE;
+    if (session->own.begun->alone || waits)
+        return false;
+    for (size_t i = 0; i < replies->count; i++) {
+        const px_reply *reply = px_replies_at(replies, i);
+        if (reply->asks || reply->unseen || reply->describe_plan)
+            return false;
+    }
+    return true;
+}
+
+/* A BEGIN that the client takes for done was refused (a cancel has hit it). What stands behind it was
+ * not run; it gets the error, and the transaction is one that has failed. */
+static px_fate on_begun_failed(px_session *session, pgw_slice body)
+{
+    px_replies *replies = &session->pending.replies;
+    if (!is_followed_by_the_client(session)) {
+        pgw_error error;
+        pgw_error_read(body, &error);
+        end_by(session, &error);
+        return PX_HIDE;
+    }
+    px_reply_kind last = px_replies_at(replies, replies->count - 1)->kind;
+    session->own.begun->state = PX_BEGUN_FAILED;
+    px_fate what = show_error(session, NULL, body);
+    skip_to_sync(session);
+    if (last == PX_REPLY_QUERY) {
+        pgw_buf out = {0};
+        pgw_write_sync(&out);
+        px_replies_push(replies, PX_REPLY_SYNC);
+        px_session_send(session, &out);
+        pgw_buf_free(&out);
+        session->pending.skipping = session->own.unsynced = false;
+    }
+    if (replies->count > 0) { /* else the client's Sync has not come yet */
+        px_replies_head(replies)->swallow = true;
+        px_riding_fail_there(session);
+    }
+    return what;
+}
+
+bool px_failure_begun_again(px_session *session)
+{
+    pgw_error error;
+    bool failed = session->own.status == 'E';
+    if (failed)
+        px_riding_arrived(session);
+    else
+        pgw_fail(&error, "08006", "a transaction that was to fail could not be begun");
+    if (!failed)
+        end_by(session, &error);
+    return failed;
+}
+
 static px_fate on_failure(px_session *session, pgw_slice body)
 {
     px_reply *head = px_replies_head(&session->pending.replies);
     session->own.fatal = px_error_is_fatal(body);
+    if (head != NULL && head->begins && !session->own.fatal)
+        return on_begun_failed(session, body);
     if (session->own.fatal && px_own_link_is_replaceable(session)) {
         session->own.fatal = false;
         return PX_HIDE; /* the session goes on with another link */

@@ -15,6 +15,9 @@ typedef enum px_fate {
 } px_fate;
 
 px_fate px_failure(px_session *session, pgw_slice body);
+/* ReadyForQuery behind what begins a refused transaction once more: it is one that has failed. False:
+ * it is not, and the session ends. */
+PGW_MUST_CHECK bool px_failure_begun_again(px_session *session);
 /* Notices, too, have positions and contexts. `head`: the reply that it comes with; may be NULL. */
 px_fate px_failure_notice(px_session *session, const px_reply *head, pgw_slice body);
 /* A text that was sent with something of ours in it. */

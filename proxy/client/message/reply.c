@@ -4,6 +4,7 @@
 #include "proxy/backend/base/greeting.h"
 #include "proxy/client/answer/copied.h"
 #include "proxy/client/answer/parts.h"
+#include "proxy/client/core/riding.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/core/settings.h"
 #include "proxy/client/link/own_link.h"
@@ -163,9 +164,13 @@ static px_fate on_ready(px_session *session, pgw_slice body)
     if (session->own.status == 'I')
         px_changes_end(session);
     px_state_ended(session);
+    if (session->own.status == 'I')
+        px_riding_tell(session);
     px_reply *head = px_replies_head(&session->pending.replies);
     if (head == NULL)
         return PX_SHOW;
+    if (head->unseen == PX_UNSEEN_BEGUN && !px_failure_begun_again(session))
+        return PX_HIDE;
     bool asked = head->asks && head->asks != PX_ASKS_AHEAD;
     bool described = head->describe_plan && session->wait == PX_WAIT_DESCRIBE;
     px_fate what = pop(session);
@@ -202,6 +207,11 @@ static void on_answered(px_session *session, px_asks asks)
 static px_fate on_executed(px_session *session, px_reply *head, pgw_slice body)
 {
     px_fate what = on_tag(session, superseded(head), body);
+    if (head != NULL && head->begins) {
+        px_riding_arrived(session);
+        px_replies_pop(&session->pending.replies);
+        return PX_HIDE;
+    }
     if (head != NULL && head->asks)
         on_answered(session, head->asks);
     else
@@ -286,20 +296,30 @@ static px_fate on_columns(px_session *session, const px_reply *head, pgw_slice b
 }
 
 /* What the session itself notified comes from the pid that its client was told. */
-static px_fate on_notification(px_session *session, pgw_slice body)
+static bool is_own_notification(px_session *session, pgw_slice body, pgw_buf *told)
 {
     enum { PID = 4 };
-    pgw_buf own = {0}, told = {0};
+    pgw_buf own = {0};
     pgw_buf_add_i32(&own, (int32_t)px_link_pid(session->own.link));
     bool is_own = body.len >= PID && memcmp(body.ptr, own.ptr, PID) == 0;
     if (is_own) {
-        pgw_buf_add_i32(&told, (int32_t)session->peer.pid);
-        pgw_buf_add(&told, body.ptr + PID, body.len - PID);
-        px_failure_put(session, 'A', &told);
+        pgw_buf_add_i32(told, (int32_t)session->peer.pid);
+        pgw_buf_add(told, body.ptr + PID, body.len - PID);
     }
     pgw_buf_free(&own);
+    return is_own;
+}
+
+/* Inside a transaction its client hears of none. */
+static px_fate on_notification(px_session *session, pgw_slice body)
+{
+    pgw_buf told = {0};
+    bool is_own = !session->peer.told && is_own_notification(session, body, &told);
+    bool kept = px_riding_hears(session, is_own ? pgw_slice_buf(&told) : body);
+    if (is_own && !kept)
+        px_failure_put(session, 'A', &told);
     pgw_buf_free(&told);
-    return is_own ? PX_INSTEAD : PX_SHOW;
+    return kept ? PX_HIDE : is_own ? PX_INSTEAD : PX_SHOW;
 }
 
 /* The last Sync was eaten: whoever waits for answers behind it has to ask for them. */
@@ -328,6 +348,8 @@ static bool takes_unseen(px_session *session, const px_reply *head, char type, p
 {
     if (head->unseen == PX_UNSEEN_LOOK)
         return px_own_look_take(session, type, body);
+    if (head->unseen == PX_UNSEEN_BEGUN)
+        return type == 'C' || (type == 'E' && !px_error_is_fatal(body));
     if (type == 'C')
         on_answered(session, head->asks);
     return type == 'C' || type == 'T';
@@ -355,7 +377,7 @@ static px_fate on_message(px_session *session, char type, pgw_slice body)
     case 'E':
         return px_failure(session, body);
     case 'A':
-        return session->peer.told ? PX_SHOW : on_notification(session, body);
+        return on_notification(session, body);
     case 'N':
         return px_failure_notice(session, head, body);
     case 'Z':
@@ -400,7 +422,7 @@ static bool needs_body(const px_session *session, char type, const px_reply *hea
     case 't':
         return true;
     case 'A':
-        return head == NULL || !session->peer.told;
+        return head == NULL || !session->peer.told || session->own.begun != NULL;
     case 'N':
         return head == NULL || head->swallow || head->plan != NULL || head->lookups != NULL ||
                px_failure_is_of_ours(head);

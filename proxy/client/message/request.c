@@ -9,8 +9,10 @@
 #include "proxy/client/answer/room.h"
 #include "proxy/client/core/ask.h"
 #include "proxy/client/core/goodbye.h"
+#include "proxy/client/core/riding.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/link/leaving.h"
+#include "proxy/client/message/begin.h"
 #include "proxy/client/message/extended.h"
 #include "proxy/client/message/simple.h"
 #include "proxy/client/numbers/drawn.h"
@@ -238,12 +240,15 @@ static bool handle_sync(px_session *session, pgw_frame frame)
         return true;
     }
     session->pending.skipping = false;
+    bool refused = session->own.begun != NULL && session->own.begun->state == PX_BEGUN_FAILED;
     if (!session->own.copy_in) {
-        px_replies_push(&session->pending.replies, PX_REPLY_SYNC);
+        px_replies_push(&session->pending.replies, PX_REPLY_SYNC)->swallow = refused;
         session->own.unsynced = false;
         px_changes_synced(session);
     }
     px_relay(session, frame);
+    if (refused)
+        px_riding_fail_there(session);
     return true;
 }
 
@@ -254,7 +259,8 @@ static bool handle_flush(px_session *session, pgw_frame frame)
         step = px_extended(session, 'H', px_stream_input(session->peer.stream));
     if (step == PX_STEP_LATER)
         return false;
-    if (step == PX_STEP_PASS && session->own.ready)
+    bool nothing = px_begun_is_here(session->own.begun); /* that the server could answer */
+    if (step == PX_STEP_PASS && session->own.ready && !nothing)
         px_relay(session, frame);
     else
         px_relay_drop(session, frame);
@@ -330,6 +336,18 @@ static bool leaves_databases(px_session *session, pgw_frame frame, pgw_slice mes
     return !pgw_parse_decode(body, &parse) || px_leaving_first(session, parse.query);
 }
 
+/* A BEGIN is on its way, or this is one. DONE: the message was dealt with. */
+static px_step at_begin(px_session *session, pgw_frame frame, pgw_slice message)
+{
+    if (session->own.begun == NULL)
+        return px_begin_is_likely(frame.type, message) && px_begin_begins(session, frame, message)
+                   ? PX_STEP_DONE
+                   : PX_STEP_PASS;
+    if (!px_begin_is_met(session, frame, message))
+        return PX_STEP_LATER;
+    return px_begin_ends(session, frame, message) ? PX_STEP_DONE : PX_STEP_PASS;
+}
+
 static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
 {
     if (session->pending.skipping && frame.type != 'S' && frame.type != 'X') {
@@ -340,6 +358,9 @@ static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
         px_relay_refuse_large(session);
         return false;
     }
+    px_step step = at_begin(session, frame, message);
+    if (step != PX_STEP_PASS)
+        return step == PX_STEP_DONE;
     switch (frame.type) {
     case 'Q':
     case 'P':

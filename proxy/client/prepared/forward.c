@@ -113,6 +113,8 @@ px_reply *px_forward_raw(px_session *session, px_reply_kind kind, px_plan *plan,
         session->pending.undecided = true;
     if (kind == PX_REPLY_EXECUTE && plan != NULL)
         px_script_note_plan(session, plan);
+    if (session->own.begun != NULL)
+        px_session_send_begun(session);
     px_link_send(session->own.link, message.ptr, message.len);
     session->own.unsynced = true;
     return reply;

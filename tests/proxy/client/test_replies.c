@@ -221,6 +221,26 @@ static void what_is_eaten_is_let_go(void **state)
     assert_false(px_replies_move(&owed, named("a")));
 }
 
+static void a_begin_stands_before_the_next_one(void **state)
+{
+    (void)state;
+    owed.begins = 5;
+    push(PX_REPLY_QUERY);
+    assert_owed("PBECCQ");
+    for (size_t i = 0; i < owed.count; i++) {
+        bool begins = i < 5;
+        assert_true(px_replies_at(&owed, i)->begins == begins);
+        assert_true(px_replies_at(&owed, i)->swallow == begins);
+    }
+    push(PX_REPLY_SYNC);
+    assert_owed("PBECCQS");
+    px_replies_begin(&owed);
+    assert_owed("PBECCQS");
+    owed.begins = 3;
+    px_replies_begin(&owed);
+    assert_owed("PBECCQSPBE");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -233,6 +253,7 @@ int main(void)
         TEST(a_copy_eats_what_was_sent_before_its_end),
         TEST(a_text_of_copies_eats_nothing),
         TEST(what_is_eaten_is_let_go),
+        TEST(a_begin_stands_before_the_next_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

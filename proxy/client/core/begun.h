@@ -1,0 +1,36 @@
+/*
+ * begun: a BEGIN to which the client has its answer, and which its link has not: it goes there in
+ * front of what is sent next, in the same write. A session that has one is in a transaction
+ * (own.status 'T').
+ *
+ * It travels as Parse, Bind and Execute without a Sync: if the server refuses it (a cancel may hit
+ * just that), it skips what stands behind up to the next Sync, a Query too, instead of running it
+ * outside of any transaction. So not more than one group or Query may follow before it is answered.
+ */
+#ifndef PX_BEGUN_H
+#define PX_BEGUN_H
+
+#include "protocol/bytes.h"
+
+typedef enum px_begun_state {
+    PX_BEGUN_HERE,   /* nothing was sent */
+    PX_BEGUN_SENT,   /* it is not answered yet */
+    PX_BEGUN_FAILED, /* the server's transaction is made to fail, for the client was told that there
+                        is one */
+    PX_BEGUN_THERE   /* it is answered, and only `heard` is kept */
+} px_begun_state;
+
+typedef struct px_begun {
+    px_begun_state state;
+    bool alone;       /* nothing but a Sync stands behind it */
+    uint64_t since;   /* px_worker_now() */
+    pgw_buf messages; /* Parse, Bind, Execute; and Close of both, if it came as a Query */
+    pgw_buf heard; /* NotificationResponses that are the client's when the transaction has ended */
+} px_begun;
+
+static inline bool px_begun_is_here(const px_begun *begun)
+{
+    return begun != NULL && begun->state == PX_BEGUN_HERE;
+}
+
+#endif

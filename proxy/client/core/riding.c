@@ -1,0 +1,101 @@
+#include "proxy/client/core/riding.h"
+
+#include "protocol/frontend.h"
+#include "proxy/client/core/session.h"
+
+#include <stdlib.h>
+
+enum { HEARD_MOST = 1024 * 1024 }; /* bytes; what comes beyond is told at once */
+
+void px_riding_begin(px_session *session, pgw_buf messages, bool as_query)
+{
+    px_begun *begun = session->own.begun = pgw_calloc(1, sizeof *begun);
+    begun->since = px_worker_now(session->worker);
+    begun->messages = messages;
+    if (as_query) {
+        pgw_write_close('P', PGW_LITERAL(""), &begun->messages);
+        pgw_write_close('S', PGW_LITERAL(""), &begun->messages);
+    }
+    session->pending.replies.begins = as_query ? 5 : 3;
+    session->own.status = 'T';
+}
+
+void px_riding_end(px_session *session)
+{
+    px_begun *begun = session->own.begun;
+    if (begun == NULL)
+        return;
+    pgw_buf_free(&begun->messages);
+    pgw_buf_free(&begun->heard);
+    free(begun);
+    session->own.begun = NULL;
+    session->pending.replies.begins = 0;
+}
+
+/* ---- on its way ---- */
+
+void px_riding_go_alone(px_session *session)
+{
+    pgw_buf out = {0};
+    session->own.begun->alone = true;
+    pgw_write_sync(&out);
+    px_replies_push(&session->pending.replies, PX_REPLY_SYNC)->swallow = true;
+    px_session_send(session, &out);
+    pgw_buf_free(&out);
+}
+
+bool px_riding_holds_back(const px_session *session)
+{
+    const px_begun *begun = session->own.begun;
+    const px_replies *replies = &session->pending.replies;
+    if (begun == NULL || replies->count == 0)
+        return false;
+    px_reply_kind last = px_replies_at(replies, replies->count - 1)->kind;
+    bool over = last == PX_REPLY_QUERY || last == PX_REPLY_SYNC;
+    return begun->state == PX_BEGUN_FAILED || (begun->state == PX_BEGUN_SENT && over);
+}
+
+void px_riding_arrived(px_session *session)
+{
+    session->own.begun->state = PX_BEGUN_THERE;
+    if (session->own.begun->heard.len == 0)
+        px_riding_end(session);
+}
+
+/* ---- what is heard meanwhile ---- */
+
+bool px_riding_hears(px_session *session, pgw_slice body)
+{
+    px_riding_tell(
+        session); /* of the server's own account it comes when the transaction has ended */
+    px_begun *begun = session->own.begun;
+    if (begun == NULL || begun->heard.len + body.len > HEARD_MOST)
+        return false;
+    size_t at = pgw_begin(&begun->heard, 'A');
+    pgw_buf_add_slice(&begun->heard, body);
+    pgw_end_small(&begun->heard, at);
+    if (begun->state == PX_BEGUN_HERE) /* the server itself holds back what comes then */
+        px_riding_go_alone(session);
+    return true;
+}
+
+void px_riding_tell(px_session *session)
+{
+    px_begun *begun = session->own.begun;
+    if (begun == NULL || begun->state != PX_BEGUN_THERE)
+        return;
+    px_session_put(session, &begun->heard);
+    px_riding_end(session);
+}
+
+/* ---- refused ---- */
+
+void px_riding_fail_there(px_session *session)
+{
+    pgw_buf out = {0};
+    pgw_certainly(
+        pgw_write_query(PGW_LITERAL("begin; rollback to \"refused by keyspread\""), &out));
+    px_replies_push(&session->pending.replies, PX_REPLY_QUERY)->unseen = PX_UNSEEN_BEGUN;
+    px_session_send(session, &out);
+    pgw_buf_free(&out);
+}

@@ -1,0 +1,31 @@
+/*
+ * riding: a session's BEGIN that was answered here (begun.h), on its way to the link;
+ * px_session_send() lets it go first.
+ */
+#ifndef PX_RIDING_H
+#define PX_RIDING_H
+
+#include "protocol/bytes.h"
+
+struct px_session;
+
+/* The client has its answer. Takes the messages (Parse, Bind, Execute) over. `as_query`: it came as
+ * a Query, which leaves neither an unnamed statement nor a portal. */
+void px_riding_begin(struct px_session *session, pgw_buf messages, bool as_query);
+/* There is none any more; nothing happens if there was none. */
+void px_riding_end(struct px_session *session);
+/* It is sent without company: then the server knows of the transaction, and counts its times. */
+void px_riding_go_alone(struct px_session *session);
+/* What the client sends next must wait until it is answered. */
+bool px_riding_holds_back(const struct px_session *session);
+/* The server has answered it. */
+void px_riding_arrived(struct px_session *session);
+/* A NotificationResponse of this body has come. True: it is kept for the end of the transaction. */
+bool px_riding_hears(struct px_session *session, pgw_slice body);
+/* The transaction has ended: what was kept is put to the client. */
+void px_riding_tell(struct px_session *session);
+/* A Sync was sent behind one that the server refused: now the transaction is begun once more, and
+ * made to fail. */
+void px_riding_fail_there(struct px_session *session);
+
+#endif

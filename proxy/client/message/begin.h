@@ -1,0 +1,37 @@
+/*
+ * begin: BEGIN is answered here, and sent with what comes next (core/begun.h); COMMIT and ROLLBACK
+ * behind nothing are answered here, too, and nothing was sent. Only what certainly gives neither an
+ * error nor a warning is.
+ */
+#ifndef PX_BEGIN_H
+#define PX_BEGIN_H
+
+#include "protocol/frame.h"
+
+#include <stdint.h>
+
+struct px_session;
+
+/* Most texts begin no transaction, by their first two letters: those of a Query's, or of what Parse
+ * does not name. */
+static inline bool px_begin_is_likely(char type, pgw_slice message)
+{
+    if (type != 'Q' && type != 'P')
+        return false;
+    size_t at = PGW_HEADER + (type == 'P');
+    if (message.len < at + 2)
+        return false;
+    char first = message.ptr[at] | 0x20, second = message.ptr[at + 1] | 0x20;
+    return (first == 'b' && second == 'e') || (first == 's' && second == 't');
+}
+/* The message at hand begins a transaction, alone or with its group: it is answered and consumed.
+ * False: it goes its way. */
+bool px_begin_begins(struct px_session *session, pgw_frame frame, pgw_slice message);
+/* … or ends one that the server knows nothing of. */
+bool px_begin_ends(struct px_session *session, pgw_frame frame, pgw_slice message);
+/* The message at hand comes while a BEGIN is on its way. False: it has to wait. */
+bool px_begin_is_met(struct px_session *session, pgw_frame frame, pgw_slice message);
+/* A BEGIN that nothing follows is sent. `now`: px_worker_now(). */
+void px_begin_tick(struct px_session *session, uint64_t now);
+
+#endif
