@@ -40,8 +40,9 @@ differential(differential_slow 100 600 --slow)
 differential(differential_patterns 100 600 --patterns)
 differential(differential_ydb 100 600 --ydb) # keyspread stands before the fake of YDB's endpoint
 
-set_property(TEST integration.random_sequences PROPERTY LABELS integration chance)
+set(random integration.random_sequences integration.random_transactions)
+set_property(TEST ${random} PROPERTY LABELS integration chance)
 if(KEYSPREAD_LONG)
   math(EXPR last "${KEYSPREAD_SEED} + 299")
-  set_property(TEST integration.random_sequences APPEND PROPERTY ENVIRONMENT KEYSPREAD_SEEDS=${KEYSPREAD_SEED}-${last})
+  set_property(TEST ${random} APPEND PROPERTY ENVIRONMENT KEYSPREAD_SEEDS=${KEYSPREAD_SEED}-${last})
 endif()
