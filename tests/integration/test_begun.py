@@ -1,5 +1,6 @@
 """A BEGIN that is answered before the server knows of it: when it gets there, and what becomes of it."""
 import contextlib
+import functools
 import signal
 import socket
 import threading
@@ -67,6 +68,35 @@ class Relay:
         return [data for source, data in self.writes[mark:] if source is link]
 
 
+class Early(AssertionError):
+    """The BEGIN went at once, for the link was about to answer something else."""
+
+
+def in_time(case):
+    """Where the machine was so slow that a BEGIN was sent by itself, which it is after 50 ms, each of
+    its tests begins once more."""
+    def again(test):
+        @functools.wraps(test)
+        def run(self):
+            for _ in range(10):
+                before = metrics.Scrape(self.keyspread)
+                try:
+                    return test(self)
+                except Early:
+                    self.relay.word = None
+                except (AssertionError, wire.Closed):
+                    sent = metrics.Scrape(self.keyspread).since(before).get("transactions_total", kind="sent")
+                    if not sent:
+                        raise
+                    self.relay.word = None
+                    self.setUp()
+            return test(self)
+        return run
+    for name in [name for name in vars(case) if name.startswith("test_")]:
+        setattr(case, name, again(getattr(case, name)))
+    return case
+
+
 @harness.proxied
 class Case(harness.StackCase):
     options = {"admin": {}}
@@ -79,15 +109,18 @@ class Case(harness.StackCase):
             cls.postgres, cls.tables, port=cls.relay.port, **cls.options))
         cls.addClassCleanup(cls.keyspread.stop)
 
-    def begun(self, text="begin", **params):
+    def begun(self, text="begin", armed=False, **params):
         """A session that knows its tables, and has the answer to this BEGIN. Nothing was sent."""
         session = self.wire(**params)
         session.query(INSERT.format(999))
         session.query("begin; savepoint s; " + INSERT.format(998) + "; rollback")
         self.link = self.relay.link_of(b"savepoint s")
         self.mark = len(self.relay.writes)
+        if armed:
+            self.relay.falsify(text.encode(), b"x" * len(text))
         replies = session.query(text)
-        self.assertEqual(wire.kinds(replies), "CZ")
+        if wire.kinds(replies) != "CZ" or self.relay.since(self.mark, self.link):
+            raise Early(replies)
         self.assertEqual(replies[-1].body, b"T")
         return session
 
@@ -99,6 +132,7 @@ class Case(harness.StackCase):
             return admin.rows(sql)
 
 
+@in_time
 class Riding(Case):
     def test_a_query_takes_it_along(self):
         session = self.begun()
@@ -197,6 +231,7 @@ class Times(Case):
             session.query("commit")
 
 
+@in_time
 class Ends(Case):
     def test_a_cancel_while_nothing_runs(self):
         session = self.begun()
@@ -242,13 +277,12 @@ class Heard(Case):
                          [b"heard\0theirs\0", b"heard\0later\0"])
 
 
+@in_time
 class Refused(Case):
     """The server refuses the BEGIN to which the client has its answer: as if a cancel had hit it."""
 
     def refuse(self, text="begin"):
-        session = self.begun(text)
-        self.relay.falsify(text.encode(), b"x" * len(text))
-        return session
+        return self.begun(text, armed=True)
 
     def check_failed(self, session):
         self.assertEqual(wire.error_of(session.query("select 1")), "25P02")

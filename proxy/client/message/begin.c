@@ -11,7 +11,6 @@
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/doubt.h"
 #include "proxy/client/standing/names.h"
-#include "proxy/client/standing/stores.h"
 #include "rewrite/statement/words/reach.h"
 #include "rewrite/statement/words/transaction.h"
 
@@ -27,8 +26,6 @@ enum {
 typedef struct begin_group {
     px_said parse, bind, execute;
     bool described; /* its portal is */
-    size_t size;    /* bytes, with its Sync */
-    size_t sync;    /* … without */
 } begin_group;
 
 /* ---- what came ---- */
@@ -59,7 +56,7 @@ static bool read_group(pgw_slice message, begin_group *group)
 {
     pgw_slice rest = message;
     px_said describe, sync;
-    *group = (begin_group){.size = message.len};
+    *group = (begin_group){0};
     if (!take(&rest, 'P', &group->parse) || !take(&rest, 'B', &group->bind))
         return false;
     const pgw_parse *parse = &group->parse.as.parse;
@@ -73,7 +70,6 @@ static bool read_group(pgw_slice message, begin_group *group)
         return false;
     if (!take(&rest, 'E', &group->execute) || !is_unnamed(group->execute.as.execute.portal))
         return false;
-    group->sync = group->size - rest.len;
     return take(&rest, 'S', &sync) && sync.message.len == PGW_HEADER && rest.len == 0;
 }
 
