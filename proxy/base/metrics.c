@@ -178,6 +178,37 @@ void px_count_request_to(px_metrics *metrics, const char *name, uint32_t partiti
     px_observe(metrics, PX_REQUEST_PARTITIONS, 1);
 }
 
+/* Whether a table is counted as `schema`.`name`. */
+static bool is_called(const px_table_metrics *table, const char *schema, size_t len,
+                      const char *name)
+{
+    return strncmp(table->name, schema, len) == 0 && table->name[len] == '.' &&
+           strcmp(table->name + len + 1, name) == 0;
+}
+
+static px_table_metrics *find_named(px_metrics *metrics, const char *schema, const char *name)
+{
+    size_t len = strlen(schema);
+    px_table_metrics *table = atomic_load_explicit(&metrics->tables, memory_order_relaxed);
+    while (table != NULL && !is_called(table, schema, len, name))
+        table = table->next;
+    if (table != NULL)
+        return table;
+    pgw_buf whole = {0};
+    pgw_buf_addf(&whole, "%s.%s", schema, name);
+    pgw_buf_add_byte(&whole, '\0');
+    table = find_table(metrics, whole.ptr);
+    pgw_buf_free(&whole);
+    return table;
+}
+
+void px_count_read(px_metrics *metrics, const char *schema, const char *name, px_read_kind kind)
+{
+    px_table_metrics *table =
+        schema != NULL ? find_named(metrics, schema, name) : find_table(metrics, name);
+    px_number_add(&table->reads[kind], 1);
+}
+
 static int compare_numbers(const void *a, const void *b)
 {
     const uint32_t *left = a, *right = b;
@@ -298,6 +329,7 @@ static void add_table(px_table_metrics *sum, const px_table_metrics *one)
     note_partitions(sum, px_number_get(&one->partitions));
     add_numbers(sum->rows, one->rows, PX_PARTITIONS + 1);
     add_numbers(sum->requests, one->requests, PX_PARTITIONS + 1);
+    add_numbers(sum->reads, one->reads, PX_READS);
     take_limits(sum, px_number_get(&one->limit_rows), px_number_get(&one->limit_bytes));
 }
 

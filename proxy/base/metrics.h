@@ -94,6 +94,14 @@ typedef enum px_histogram {
     PX_HISTOGRAMS
 } px_histogram;
 
+/* How a table is read. */
+typedef enum px_read_kind {
+    PX_READ_KEY,  /* by its key: one partition */
+    PX_READ_SEEK, /* from a place that an index finds, in each partition */
+    PX_READ_SCAN, /* whole */
+    PX_READS
+} px_read_kind;
+
 enum {
     PX_BUCKETS = 15,     /* the most a histogram has; one more for what is above them */
     PX_CODES = 128,      /* SQLSTATEs that are told apart */
@@ -110,6 +118,7 @@ typedef struct px_table_metrics {
     char *name;
     px_number partitions; /* the table's, as far as they are shown one by one */
     px_number rows[PX_PARTITIONS + 1], requests[PX_PARTITIONS + 1]; /* the last: of larger tables */
+    px_number reads[PX_READS];
     px_number limit_rows, limit_bytes; /* of batches, in force; 0 = no queue has one */
     uint64_t least_rows, least_bytes;  /* while they are looked for; 0 = none yet */
 } px_table_metrics;
@@ -166,6 +175,9 @@ void px_count_request(px_metrics *metrics, const char *table, uint32_t partition
 /* … all of them of one partition. */
 void px_count_request_to(px_metrics *metrics, const char *table, uint32_t partitions,
                          uint32_t number, size_t rows);
+
+/* A statement was sent that reads a table; `schema` NULL: `name` is all of what it is counted as. */
+void px_count_read(px_metrics *metrics, const char *schema, const char *name, px_read_kind kind);
 
 /* The limits of batches in force: begin, every queue's, end. */
 void px_limits_begin(px_metrics *metrics);

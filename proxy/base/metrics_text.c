@@ -257,6 +257,22 @@ static void write_limit(const char *family, const px_table_metrics *table, uint6
     pgw_buf_addf(out, "\"} %" PRIu64 "\n", limit);
 }
 
+static void write_reads(const px_table_metrics *tables, pgw_buf *out)
+{
+    static const char *const kinds[] = {
+        [PX_READ_KEY] = "key", [PX_READ_SEEK] = "seek", [PX_READ_SCAN] = "scan"};
+    const char *family = "keyspread_reads_total";
+    write_head(out, family, "counter",
+               "Reads of a table by its key, by seeks of an index, or whole.");
+    for (const px_table_metrics *table = tables; table != NULL; table = table->next)
+        for (size_t i = 0; i < PX_READS; i++) {
+            pgw_buf_addf(out, "%s{table=\"", family);
+            write_label(out, table->name);
+            pgw_buf_addf(out, "\",kind=\"%s\"} %" PRIu64 "\n", kinds[i],
+                         px_number_get(&table->reads[i]));
+        }
+}
+
 static void write_tables(const px_table_metrics *tables, pgw_buf *out)
 {
     const px_table_metrics *table;
@@ -269,6 +285,7 @@ static void write_tables(const px_table_metrics *tables, pgw_buf *out)
     write_head(out, requests, "counter", "Requests with rows that touched a partition.");
     for (table = tables; table != NULL; table = table->next)
         write_partitions(requests, table, table->requests, out);
+    write_reads(tables, out);
     write_head(out, most_rows, "gauge", "The most rows that the next batch may have.");
     for (table = tables; table != NULL; table = table->next)
         write_limit(most_rows, table, px_number_get(&table->limit_rows), out);

@@ -44,6 +44,7 @@ typedef struct px_server {
     _Atomic size_t unread;            /* bytes that clients are to take, as far as they count */
     _Atomic size_t prepared;          /* bytes of what clients have prepared */
     px_metrics *metrics;              /* what the main thread counts */
+    struct px_scans *scans;           /* statements that read whole tables; NULL: none are noted */
 } px_server;
 
 #endif

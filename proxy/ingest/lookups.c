@@ -57,6 +57,7 @@ static px_lookups *keep(pgw_slice text, const rw_conditions *conditions,
     it->before = pgw_arena_copy(&arena, of->before);
     it->behind = pgw_arena_copy(&arena, of->behind);
     it->refusal = keep_error(of->error, &arena);
+    it->reads = rw_read_map_keep(of->reads, &arena);
     it->copy = of->copy != NULL ? rw_copy_keep(of->copy, &arena) : NULL;
     it->arena = arena;
     return it;

@@ -24,6 +24,7 @@ typedef struct px_lookups {
     pgw_slice plain;          /* the same without conditions on hashes */
     pgw_slice before, behind; /* statements of ours that are run with it; empty: none */
     rw_conditions conditions;
+    const rw_read_map *reads;     /* how it reads configured tables; NULL: it reads none */
     const rw_copy *copy;          /* a COPY … FROM STDIN of a configured table; NULL: it is none */
     rw_key_change change;         /* without its list; its table NULL: it changes no key */
     const pgw_error *refusal;     /* what is told should the backend meet RW_REFUSAL in it; NULL */

@@ -2,6 +2,7 @@
 
 #include "proxy/backend/catalog/catalog.h"
 #include "proxy/backend/base/databases.h"
+#include "proxy/base/scans.h"
 #include "proxy/backend/places/discovery.h"
 #include "proxy/backend/base/greeting.h"
 #include "proxy/backend/state/kinds.h"
@@ -53,6 +54,7 @@ typedef struct process {
                       the last has its credentials */
     size_t setup_count;
     px_watchdog *watchdog;
+    uv_timer_t hour; /* when it is told which statements read whole tables */
     setup judged;      /* may become the next */
     bool reloading;    /* … when that is known */
     bool reload_again; /* another SIGHUP came meanwhile */
@@ -149,6 +151,7 @@ static void stop(process *p, int signal_number)
         px_listener_close(p->listeners[i]);
     px_signals_close(p->signals);
     px_watchdog_stop(p->watchdog);
+    uv_close((uv_handle_t *)&p->hour, NULL);
     px_discovery_refuse(p->server.discovery);
     give_order(p, on_drain, (setup){0});
 }
@@ -410,6 +413,7 @@ static void free_process(process *p)
     px_keylocks_free();
     px_databases_free(p->server.databases);
     px_greetings_free(p->server.greetings);
+    px_scans_free(p->server.scans);
 }
 
 static void start_workers(process *p)
@@ -422,10 +426,23 @@ static void start_workers(process *p)
         start_worker(p, i);
 }
 
+static void on_hour(uv_timer_t *timer)
+{
+    px_scans_log(timer->data);
+}
+
+static void start_hours(process *p)
+{
+    uv_timer_init(&p->loop, &p->hour);
+    p->hour.data = p->server.scans;
+    uv_timer_start(&p->hour, on_hour, PX_SCANS_HOUR_MS, PX_SCANS_HOUR_MS);
+}
+
 /* From the start of the first worker to the end of the last. True if it could listen. */
 static bool serve(process *p)
 {
     uv_loop_init(&p->loop);
+    start_hours(p);
     start_workers(p);
     p->server.discovery = px_discovery_start(&p->server);
     p->signals = px_signals_watch(&p->loop, on_signal, p);
@@ -444,6 +461,7 @@ static bool serve(process *p)
     px_admin_stop(p->admin);
     if (up) {
         px_register_log_totals(&p->server);
+        px_scans_log(p->server.scans);
         px_log(CFG_LOG_INFO, "stopped", "pid=%ld", (long)getpid());
     }
     return up;
@@ -466,6 +484,7 @@ int px_run(cfg_config *config, FILE *errors)
     p.server.pids = px_pids_new();
     p.server.databases = px_databases_new();
     p.server.greetings = px_greetings_new();
+    p.server.scans = px_scans_new();
     put_in_force(&p, (setup){config, credentials});
     clear_environment();
     raise_descriptors(config);

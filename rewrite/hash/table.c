@@ -104,6 +104,14 @@ bool rw_table_shifts(const rw_table *table)
     return table->hash_column + 1 < table->column_count;
 }
 
+bool rw_table_begins_with_hash(const rw_table *table)
+{
+    int16_t place = table->hash_column < table->column_count
+                        ? table->columns[table->hash_column].key_place
+                        : 0;
+    return place > 0 ? place == 1 : table->hash_first;
+}
+
 bool rw_table_has_gap(const rw_table *table)
 {
     return table->columns[table->hash_column].attnum < table->last;

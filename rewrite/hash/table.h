@@ -51,6 +51,8 @@ typedef struct rw_column {
     bool own_signs;    /* it has operators + or - before a value: what they make is for it to say */
     int16_t key_place; /* in the primary key as the backend has it, from 1; 0: in none, or the
                           backend was not asked */
+    bool leads; /* a btree index of all rows, which may be the primary key's, begins with it; false
+                   also if the backend was not asked */
     uint32_t draws_from; /* the sequence whose next number is its default, as it is; 0: none */
 } rw_column;
 
@@ -170,6 +172,8 @@ bool rw_table_hashes_null(const rw_table *table, size_t column);
 /* Whether an INSERT past keyspread that lists no columns would put a value into the hash column: it
  * is not the last one. */
 bool rw_table_shifts(const rw_table *table);
+/* Whether its primary key begins with the hash column, as far as the backend or the file tells. */
+bool rw_table_begins_with_hash(const rw_table *table);
 /* Whether a column, or one that was dropped, stands behind the hash column. */
 bool rw_table_has_gap(const rw_table *table);
 /* Whether each row with a hash_key value certainly has the hash of it, so that a statement that

@@ -96,6 +96,7 @@ static void column_from_row(rw_table *table, char *const *row)
             row[PX_SCHEMA_EXPRESSION][0] != '\0' ? copy(row[PX_SCHEMA_EXPRESSION]) : NULL,
         .default_hash = strtoll(row[PX_SCHEMA_EXPRESSED], NULL, 10),
         .key_place = (int16_t)strtol(row[PX_SCHEMA_KEY], NULL, 10),
+        .leads = strchr(row[PX_SCHEMA_IDENTITY], '+') != NULL,
     };
     column->draws_from = draws_from(column);
 }
@@ -452,7 +453,7 @@ static bool same_column(const rw_column *a, const rw_column *b)
            a->own_equals == b->own_equals && a->own_casts == b->own_casts &&
            a->own_names == b->own_names && a->own_rows == b->own_rows &&
            a->own_signs == b->own_signs && a->granted == b->granted && a->cascaded == b->cascaded &&
-           a->key_place == b->key_place;
+           a->key_place == b->key_place && a->leads == b->leads;
 }
 
 static bool same_indexes(const size_t *a, size_t a_count, const size_t *b, size_t b_count)

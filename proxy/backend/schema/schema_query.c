@@ -177,6 +177,13 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     "case when a.attnum = any (c.key_columns) then pg_catalog.concat("                             \
     "pg_catalog.array_position(c.key_columns, a.attnum), ' ', c.key_name) else '0' end"
 
+/* 403 is btree in every PostgreSQL. */
+#define IDENTITY_AND_INDEX                                                                         \
+    "pg_catalog.concat(a.attidentity, case when exists (select from pg_catalog.pg_index i"         \
+    " join pg_catalog.pg_class x on x.oid = i.indexrelid where i.indrelid = c.oid"                 \
+    " and i.indkey[0] = a.attnum and i.indisvalid and i.indpred is null and x.relam = 403)"        \
+    " then '+' end)"
+
 /* Sequences are named by their oids, for the one that looks may have another search_path than those
  * who use what it sees; what names functions of others than PostgreSQL, or is written otherwise
  * there, is only said where that is known. A default refers to no column, so pg_get_expr() needs no
@@ -359,7 +366,7 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
         " (a.atthasdef or a.attidentity <> '' or t.typdefault is not "
         "null)::pg_catalog.text, " SEQUENCE ","
         " (a.attgenerated <> '')::pg_catalog.text,"
-        " " EQUALITY ", " COMPUTED ", " KEY ", a.attidentity::pg_catalog.text, " EXPRESSION
+        " " EQUALITY ", " COMPUTED ", " KEY ", " IDENTITY_AND_INDEX ", " EXPRESSION
         ", " EXPRESSED ", (select pg_catalog.concat(q.says, case when k.expressions then '+'"
         " when k.casts then '~' end, case when k.calls then '=' end, ' ', y.version)"
         " from quiet q cross join code k cross join own_types y), "

@@ -41,7 +41,8 @@ typedef enum px_schema_cell {
     PX_SCHEMA_COMPUTED, /* t: the default may look at the session */
     PX_SCHEMA_KEY,      /* position in the primary key, from 1, a blank, and what that is called;
                            0: not in it */
-    PX_SCHEMA_IDENTITY, /* a: GENERATED ALWAYS AS IDENTITY; d: BY DEFAULT; empty */
+    PX_SCHEMA_IDENTITY, /* a: GENERATED ALWAYS AS IDENTITY; d: BY DEFAULT; empty. Behind it +: a
+                           btree index of all rows begins with the column */
     PX_SCHEMA_EXPRESSION, /* the default as SQL; empty: none, or none that means one thing */
     PX_SCHEMA_EXPRESSED,  /* … a number that changes with it, however it was written */
     PX_SCHEMA_QUIET,      /* t, r, b, f: see quiet.h; of the database, so the same in each row.

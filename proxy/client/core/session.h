@@ -152,6 +152,8 @@ typedef struct px_orders {
     px_foreign prepared;   /* what a PREPARE was read by (stores.h) … */
     pgw_buf prepared_text; /* … and its text */
     pgw_buf executed;      /* the Parse message of the unnamed statement, if it executes others */
+    px_reads *parsed;      /* how the Parse at hand reads configured tables … */
+    px_reads *unnamed;     /* … and the unnamed statement that is none of ours. Owned; NULL: none */
 } px_orders;
 
 /* What it has prepared. */

@@ -99,6 +99,8 @@ static void count_bytes(px_statements *statements, const px_statement *statement
     size_t bytes = statement->parse.len + statement->prepare.len;
     if (statement->lookups != NULL)
         bytes += statement->lookups->arena.bytes;
+    if (statement->reads != NULL)
+        bytes += statement->reads->map->size;
     if (statements->account == NULL)
         return;
     atomic_fetch_add(statements->account, one * bytes);
@@ -214,6 +216,14 @@ void px_statements_look_up(px_statements *statements, px_statement *statement, p
     count(statements, statement, 1);
 }
 
+void px_statements_read(px_statements *statements, px_statement *statement, px_reads *reads)
+{
+    count(statements, statement, -1);
+    px_reads_free(statement->reads);
+    statement->reads = reads;
+    count(statements, statement, 1);
+}
+
 void px_statements_forget_lookups(px_statements *statements, px_statement *statement,
                                   pgw_slice parse)
 {
@@ -249,6 +259,7 @@ void px_statement_free(px_statement *taken)
     px_plan_drop(taken->plan);
     px_plan_drop(taken->was);
     px_lookups_drop(taken->lookups);
+    px_reads_free(taken->reads);
     pgw_buf_free(&taken->parse);
     pgw_buf_free(&taken->prepare);
     free(taken);

@@ -8,6 +8,7 @@
 #include "proxy/base/table.h"
 #include "proxy/ingest/lookups.h"
 #include "proxy/ingest/plan.h"
+#include "proxy/ingest/reads.h"
 #include "rewrite/statement/words/statement.h"
 
 #include <stdatomic.h>
@@ -52,6 +53,7 @@ typedef struct px_statement {
     px_foreign foreign;  /* if it is none of ours */
     pgw_buf prepare;     /* … and SQL prepared it, without conditions: its text, if it was kept */
     px_lookups *lookups; /* … and asks for rows by their hash key. Counted; NULL: it does not */
+    px_reads *reads;     /* … and has no lookups, but reads configured tables. Owned; NULL: none */
     char name[];
 } px_statement;
 
@@ -84,7 +86,9 @@ void px_statements_keep_prepare(px_statements *statements, px_statement *stateme
 bool px_statements_have_room(const px_statements *statements, size_t len);
 /* One that is none of ours has these lookups from now on; takes one more reference. */
 void px_statements_look_up(px_statements *statements, px_statement *statement, px_lookups *lookups);
-/* … and has none any more: its Parse message is this one, however much is kept. */
+/* One that is none of ours reads configured tables so; `reads` is given away. */
+void px_statements_read(px_statements *statements, px_statement *statement, px_reads *reads);
+/* It has no lookups any more: its Parse message is this one, however much is kept. */
 void px_statements_forget_lookups(px_statements *statements, px_statement *statement,
                                   pgw_slice parse);
 /* What a Parse message that was kept prepares. NULL: none was kept. */

@@ -73,6 +73,8 @@ static void free_session(void *owner)
     if (session->names.orders != NULL) {
         pgw_buf_free(&session->names.orders->executed);
         pgw_buf_free(&session->names.orders->prepared_text);
+        px_reads_free(session->names.orders->parsed);
+        px_reads_free(session->names.orders->unnamed);
     }
     free(session->names.orders);
     free(session->names.deallocates);

@@ -128,6 +128,7 @@ static px_step on_parse(px_session *session, const px_said *said)
         (px_foreign){.effects = PX_UNREAD, .generation = session->known.generation};
     px_lookups_drop(session->names.lookups);
     session->names.lookups = NULL;
+    px_names_read(session, NULL);
     pgw_error error;
     px_step renewed = renew_executed(session, parse.query, &parse.name);
     if (renewed != PX_STEP_PASS)
@@ -210,7 +211,12 @@ static px_step bind_foreign(px_session *session, px_statement *statement, const 
     if (px_by_key_is(statement))
         return px_by_key_bind(session, statement, said, changes);
     px_step step = pass_named(session, statement, bind->statement);
-    return step == PX_STEP_PASS ? pass_bind(session, bind) : step;
+    if (step == PX_STEP_PASS)
+        step = pass_bind(session, bind);
+    const px_reads *reads = px_names_reads(session, statement, bind->statement);
+    if (step == PX_STEP_PASS && reads != NULL)
+        px_reads_count(session->worker, reads->catalog, reads->map, NULL);
+    return step;
 }
 
 static px_step bind_known(px_session *session, const px_said *said, px_plan *plan)

@@ -23,6 +23,7 @@
 #include "proxy/client/standing/names.h"
 #include "proxy/client/standing/script.h"
 #include "proxy/ingest/obstacles.h"
+#include "proxy/ingest/reads.h"
 #include "proxy/ingest/submit.h"
 #include "rewrite/insert/render.h"
 #include "rewrite/statement/script/script.h"
@@ -98,6 +99,9 @@ static void send_text(px_session *session, px_text *text)
     session->names.unnamed_on_link = session->units.repeated = false;
     px_session_send(session, &message);
     pgw_buf_free(&message);
+    for (size_t i = 0; i < text->script.count; i++)
+        px_reads_count(session->worker, text->catalog, text->script.statements[i].reads,
+                       &text->conditions[i]);
 }
 
 /* Other errors are 42601 as well, but found later. */

@@ -260,6 +260,8 @@ px_step px_by_key_bind(px_session *session, const px_statement *statement, const
     name_portal(session, bind->portal, sure ? lookups : NULL);
     px_state_note_bound(session, statement->foreign.effects, bind->portal);
     send_message(session, PX_REPLY_BIND, sure ? lookups : NULL, &out);
+    px_reads_count(session->worker, lookups->catalog, lookups->reads,
+                   sure ? &lookups->conditions : NULL);
     return PX_STEP_DONE;
 }
 

@@ -225,6 +225,24 @@ static void keep_lookups(px_session *session, pgw_slice text, const rw_statement
     pgw_arena_free(&arena);
 }
 
+/* Its Binds are looked at, to count how it reads. Lookups know that by themselves. */
+static void keep_reads(px_session *session, const rw_statement *only, px_catalog *catalog)
+{
+    if (only->reads == NULL || session->names.lookups != NULL)
+        return;
+    px_names_read(session, px_reads_new(catalog, only->reads));
+    session->known.by_key = true;
+}
+
+/* Of a text that is refused. */
+static const pgw_error *first_refusal(const rw_script *script)
+{
+    size_t i = 0;
+    while (script->statements[i].kind != RW_STATEMENT_REFUSED)
+        i++;
+    return script->statements[i].error;
+}
+
 /* A text seen for the first time: its plan, or what else is to become of it. The arena is given
  * away. */
 static px_step make_plan(px_session *session, const pgw_parse *parse, const uint32_t *declared,
@@ -253,10 +271,7 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     } else if (script.escapes && catalog->count > 0 && !px_settle_escapes(session, catalog)) {
         step = PX_STEP_LATER;
     } else if (script.refused) {
-        size_t i = 0;
-        while (script.statements[i].kind != RW_STATEMENT_REFUSED)
-            i++;
-        step = refuse_text(session, parse, catalog, script.statements[i].error);
+        step = refuse_text(session, parse, catalog, first_refusal(&script));
     } else if ((sets_key && !note_key(session, text, only, types, &error)) ||
                (by_key && only->defines && !has_room(session, text, &error))) {
         step = refuse_text(session, parse, catalog, &error);
@@ -283,6 +298,8 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     }
     if (by_key && step == PX_STEP_PASS)
         keep_lookups(session, text, only, catalog, types);
+    if (only != NULL && step == PX_STEP_PASS && !again)
+        keep_reads(session, only, catalog);
     session->hand.doubted = session->hand.doubted && step != PX_STEP_PASS;
     pgw_arena_free(&arena);
     return step;

@@ -250,6 +250,13 @@ px_reply *px_names_parse(px_session *session, pgw_slice name, px_plan *plan, boo
     return reply;
 }
 
+px_orders *px_names_orders(px_session *session)
+{
+    if (session->names.orders == NULL)
+        session->names.orders = pgw_calloc(1, sizeof *session->names.orders);
+    return session->names.orders;
+}
+
 void px_names_by_key(px_session *session, px_reply *reply, pgw_slice name, pgw_slice message)
 {
     px_statements *statements = &session->names.statements;
@@ -283,11 +290,41 @@ void px_names_by_sql(px_session *session, const px_text *text, size_t i)
     session->known.by_key = true;
 }
 
-px_orders *px_names_orders(px_session *session)
+void px_names_read(px_session *session, px_reads *reads)
+{
+    if (reads == NULL && session->names.orders == NULL)
+        return;
+    px_orders *orders = px_names_orders(session);
+    px_reads_free(orders->parsed);
+    orders->parsed = reads;
+}
+
+/* Those of the Parse at hand are given away. */
+static px_reads *take_reads(px_session *session)
+{
+    px_orders *orders = session->names.orders;
+    px_reads *reads = orders != NULL ? orders->parsed : NULL;
+    if (reads != NULL)
+        orders->parsed = NULL;
+    return reads;
+}
+
+const px_reads *px_names_reads(const px_session *session, const px_statement *statement,
+                               pgw_slice name)
+{
+    if (statement != NULL)
+        return statement->reads;
+    const px_orders *orders = session->names.orders;
+    return name.len == 0 && orders != NULL ? orders->unnamed : NULL;
+}
+
+/* What is parsed takes the place of the unnamed statement. */
+static void read_unnamed(px_session *session)
 {
     if (session->names.orders == NULL)
-        session->names.orders = pgw_calloc(1, sizeof *session->names.orders);
-    return session->names.orders;
+        return;
+    px_reads_free(session->names.orders->unnamed);
+    session->names.orders->unnamed = take_reads(session);
 }
 
 void px_names_prepared(px_session *session)
@@ -338,6 +375,7 @@ void px_names_foreign(px_session *session, px_reply *reply, pgw_slice name, pgw_
             px_reply_renames(&session->pending.replies, reply, &session->names.statements, name);
         session->names.unnamed_on_link = true;
         session->known.unnamed = session->known.parsed;
+        read_unnamed(session);
     } else if (!known) {
         px_reply_renames(&session->pending.replies, reply, &session->names.statements, name);
         px_statement *statement = px_statements_put(&session->names.statements, name, NULL, true);
@@ -346,5 +384,8 @@ void px_names_foreign(px_session *session, px_reply *reply, pgw_slice name, pgw_
                                     session->worker->config->limits.prepared_bytes))
             px_statements_keep(&session->names.statements, statement, message);
         statement->foreign = session->known.parsed;
+        px_reads *reads = take_reads(session);
+        if (reads != NULL)
+            px_statements_read(&session->names.statements, statement, reads);
     }
 }

@@ -44,6 +44,11 @@ void px_names_by_key(struct px_session *session, px_reply *reply, pgw_slice name
 void px_names_by_sql(struct px_session *session, const px_text *text, size_t i);
 /* What is known of PREPARE and EXECUTE that were parsed; made if it is not there. */
 struct px_orders *px_names_orders(struct px_session *session);
+/* How the Parse at hand reads configured tables (NULL: it does not); `reads` is given away. */
+void px_names_read(struct px_session *session, px_reads *reads);
+/* … the statement (NULL: of no name) that a Bind is of; NULL: it does not, or is not known. */
+const px_reads *px_names_reads(const struct px_session *session, const px_statement *statement,
+                               pgw_slice name);
 /* The PREPARE that was parsed has been carried out. */
 void px_names_prepared(struct px_session *session);
 /* Closes a statement. */

@@ -192,6 +192,7 @@ static bool read_place(const source *in, const rw_lookup_map *map, const rw_look
                     .other_called = map->names + place->other_called,
                     .other_bare = place->other_bare,
                     .query = place->query,
+                    .name = place->name,
                     .cells = pgw_arena_alloc(in->arena, count * sizeof *out->cells),
                     .ends = pgw_arena_alloc(in->arena, count * sizeof *out->ends)};
     for (size_t i = 0; i < count; i++)

@@ -28,6 +28,7 @@ typedef struct rw_lookup_place {
     bool bare;       /* it names it without its schema … */
     bool other_bare; /* … or that one */
     uint32_t query;  /* which of the statement's, that are in each other, it belongs to */
+    uint32_t name;   /* the token of the table's name, as it stands in the FROM */
 } rw_lookup_place;
 
 /* All of a statement's, found in its tree (lookup_tree.h), the same for each text of its shape. No
@@ -65,6 +66,7 @@ typedef struct rw_lookup {
     const char *other_called;
     bool other_bare;
     size_t query;   /* of the statement's queries; what is called alike in two may be two tables */
+    uint32_t name;  /* the token of the table's name in the statement, from 0 */
     rw_cell *cells; /* hash_key_count a key; constants and parameters */
     size_t *ends;   /* the byte behind each; 0: it is but a part of what is written. NULL:
                        they are not known any more */

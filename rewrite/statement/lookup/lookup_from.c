@@ -55,14 +55,18 @@ static bool takes_name(const PgQuery__Alias *alias, const rw_table *table)
     return takes;
 }
 
-static int table_of(const rw_catalog *catalog, const rw_from_ctes *ctes,
-                    const PgQuery__RangeVar *relation)
+static bool may_be_looked_up(const rw_table *table)
 {
+    return rw_table_is_looked_up(table) && table->hash_key_count <= RW_LOOKUP_COLUMNS_MAX;
+}
+
+static int table_of(const rw_from *in, const rw_from_ctes *ctes, const PgQuery__RangeVar *relation)
+{
+    const rw_catalog *catalog = in->catalog;
     const rw_table *table = rw_catalog_find(catalog, pgw_slice_str(relation->schemaname),
                                             pgw_slice_str(relation->relname));
     if (table == NULL || is_cte(ctes, relation) || table->hash_column < renamed(relation->alias) ||
-        takes_name(relation->alias, table) || !rw_table_is_looked_up(table) ||
-        table->hash_key_count > RW_LOOKUP_COLUMNS_MAX)
+        takes_name(relation->alias, table) || (!in->all && !may_be_looked_up(table)))
         return RW_NO_TABLE;
     int i = 0;
     while (catalog->tables[i] != table)
@@ -82,7 +86,7 @@ static void add_item(rw_from *in, rw_from_item it)
 void rw_from_add_relation(rw_from *in, const rw_from_ctes *ctes, const PgQuery__RangeVar *relation)
 {
     const char *called = relation->alias != NULL ? relation->alias->aliasname : relation->relname;
-    int table = table_of(in->catalog, ctes, relation);
+    int table = table_of(in, ctes, relation);
     bool plain = relation->alias == NULL && table != RW_NO_TABLE;
     const char *schema = plain ? in->catalog->tables[table]->schema : "";
     bool bare = relation->schemaname[0] == '\0';
@@ -134,8 +138,7 @@ static const rw_table *table_at(const rw_from *in, const rw_from_item *of)
     return in->catalog->tables[of->table];
 }
 
-/* What the statement calls a column of it. */
-static const char *column_name(const rw_from *in, const rw_from_item *of, size_t column)
+const char *rw_from_column(const rw_from *in, const rw_from_item *of, size_t column)
 {
     return column < renamed(of->alias) ? rw_node_name(of->alias->colnames[column])
                                        : table_at(in, of)->columns[column].name;
@@ -143,7 +146,7 @@ static const char *column_name(const rw_from *in, const rw_from_item *of, size_t
 
 const char *rw_from_key(const rw_from *in, const rw_from_item *of, size_t i)
 {
-    return column_name(in, of, table_at(in, of)->hash_key[i]);
+    return rw_from_column(in, of, table_at(in, of)->hash_key[i]);
 }
 
 /* Whether the names before a column's, of its table or its schema too, are those of an item. */
@@ -185,7 +188,7 @@ static bool is_alike(const rw_from *in, const rw_from_item *of, const char *name
     const rw_table *table = table_at(in, of);
     for (size_t i = 0; i < table->column_count; i++) {
         const rw_column *column = &table->columns[i];
-        if (strcmp(column_name(in, of, i), name) == 0 &&
+        if (strcmp(rw_from_column(in, of, i), name) == 0 &&
             (column->type != like->type || column->nondeterministic))
             return false;
     }

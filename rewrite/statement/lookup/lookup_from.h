@@ -33,6 +33,7 @@ typedef struct rw_from {
     rw_from_merge merges[RW_FROM_ITEMS]; /* by which a name may be of a column of neither */
     size_t merge_count;
     bool outer; /* a join among them is no inner join */
+    bool all;   /* tables are ours also if nothing is looked up in them */
     bool overflows;
 } rw_from;
 
@@ -49,7 +50,9 @@ void rw_from_add(rw_from *in, const rw_from_ctes *ctes, const PgQuery__Node *fro
 
 /* Whether it is a table of ours, and the only one that is called so. */
 bool rw_from_is_ours(const rw_from *in, const rw_from_item *of);
-/* What the statement calls column `i` of its hash key. */
+/* What the statement calls a column of it; … */
+const char *rw_from_column(const rw_from *in, const rw_from_item *of, size_t column);
+/* … column `i` of its hash key. */
 const char *rw_from_key(const rw_from *in, const rw_from_item *of, size_t i);
 /* Whether `column` is the column `name` of an item. A name without a table that is another's as
  * well is ambiguous to PostgreSQL. */

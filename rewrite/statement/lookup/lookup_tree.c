@@ -195,6 +195,7 @@ static bool look_up(finder *find, const asked *by, const rw_from_item *of)
                              .query = find->query,
                              .bare = of->bare};
     int name = rw_where_token(&find->tokens, of->location);
+    place.name = (uint32_t)name;
     place.wrapped = name != NONE && rw_stars_wrap(find->stars, (uint32_t)name, &place.where);
     if (has_where(find, &place) || (!place.wrapped && is_renamed_and_kept(find, of)))
         return false;
@@ -255,6 +256,7 @@ static void join(finder *find, const asked *by, const rw_from_item *of, const rw
                              .until = (uint32_t)by->until,
                              .called = (uint32_t)find->names.len,
                              .query = find->query,
+                             .name = (uint32_t)rw_where_token(&find->tokens, of->location),
                              .bare = of->bare,
                              .other = (uint32_t)other->table,
                              .other_bare = other->bare};

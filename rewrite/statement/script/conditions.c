@@ -93,6 +93,7 @@ static const rw_lookup *given_or_joined(const rw_lookup *join, const rw_statemen
         out->bare = first ? join->other_bare : join->bare;
         out->other = first ? join->table : join->other;
         out->at = join->at;
+        out->name = join->name;
         out->until = join->until;
         out->wrapped = join->wrapped;
         return out;

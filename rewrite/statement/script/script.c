@@ -123,15 +123,17 @@ static rw_tree_answer ask_tree(const candidate *it, rw_tree_found *found, pgw_er
     rw_shape_said said;
     bool shaped = it->in->shapes != NULL && rw_shape_of(it->lexer, &it->in->names.view, &shape);
     if (shaped && rw_shape_cache_find(it->in->shapes, &shape, &said)) {
-        *found =
-            (rw_tree_found){.inserts = said.inserts, .lookups = said.lookups, .stars = said.stars};
+        *found = (rw_tree_found){.inserts = said.inserts,
+                                 .lookups = said.lookups,
+                                 .stars = said.stars,
+                                 .reads = said.reads};
         return RW_TREE_HARMLESS;
     }
     rw_tree_answer answer =
         rw_tree_check(it->text, &it->in->names.view, it->in->env, it->in->arena, found, error);
     if (shaped && answer == RW_TREE_HARMLESS && !found->by_value)
         rw_shape_cache_add(it->in->shapes, &shape,
-                           (rw_shape_said){found->inserts, found->lookups, found->stars});
+                           (rw_shape_said){found->inserts, found->lookups, found->stars, found->reads});
     return answer;
 }
 
@@ -155,6 +157,7 @@ static void read_found(const candidate *it, const rw_tree_found *found)
     it->out->lookups = lookups;
     it->out->stars = stars;
     it->out->prepares = found->prepares;
+    it->out->reads = rw_read_map_keep(found->reads, it->in->arena);
     it->out->copy = found->copy;
     assert(found->copy == NULL || it->out->star_count > 0);
     it->out->unseen = found->unseen;

@@ -13,14 +13,20 @@ typedef struct rw_shape_cache_entry {
     bool inserts;
     rw_lookup_map *lookups; /* NULL: none */
     rw_star_map *stars;     /* NULL: none */
+    rw_read_map *reads;     /* NULL: none */
     size_t len;
     char bytes[];
 } entry;
 
-static size_t size_of(size_t len, const rw_lookup_map *lookups, const rw_star_map *stars)
+static size_t size_of(size_t len, rw_shape_said said)
 {
-    return sizeof(entry) + len + (lookups != NULL ? lookups->size : 0) +
-           (stars != NULL ? stars->size : 0);
+    return sizeof(entry) + len + (said.lookups != NULL ? said.lookups->size : 0) +
+           (said.stars != NULL ? said.stars->size : 0) + (said.reads != NULL ? said.reads->size : 0);
+}
+
+static rw_shape_said said_of(const entry *it)
+{
+    return (rw_shape_said){it->inserts, it->lookups, it->stars, it->reads};
 }
 
 static entry **bucket_of(rw_shape_cache *cache, uint64_t hash)
@@ -51,9 +57,10 @@ static void forget_oldest(rw_shape_cache *cache)
     *at = it->next;
     unlink_entry(cache, it);
     cache->count--;
-    cache->bytes -= size_of(it->len, it->lookups, it->stars);
+    cache->bytes -= size_of(it->len, said_of(it));
     free(it->lookups);
     free(it->stars);
+    free(it->reads);
     free(it);
 }
 
@@ -68,7 +75,7 @@ bool rw_shape_cache_find(rw_shape_cache *cache, const rw_shape *shape, rw_shape_
             continue;
         unlink_entry(cache, it);
         link_newest(cache, it);
-        *said = (rw_shape_said){it->inserts, it->lookups, it->stars};
+        *said = said_of(it);
         return true;
     }
     return false;
@@ -78,7 +85,7 @@ void rw_shape_cache_add(rw_shape_cache *cache, const rw_shape *shape, rw_shape_s
 {
     if (cache->buckets == NULL)
         cache->buckets = pgw_calloc(BUCKETS, sizeof *cache->buckets);
-    size_t size = size_of(shape->len, said.lookups, said.stars);
+    size_t size = size_of(shape->len, said);
     while (cache->count > 0 &&
            (cache->count == RW_SHAPE_CACHE_MAX || cache->bytes + size > RW_SHAPE_CACHE_BYTES))
         forget_oldest(cache);
@@ -88,6 +95,7 @@ void rw_shape_cache_add(rw_shape_cache *cache, const rw_shape *shape, rw_shape_s
     it->inserts = said.inserts;
     it->lookups = said.lookups != NULL ? rw_lookup_map_copy(said.lookups) : NULL;
     it->stars = said.stars != NULL ? rw_star_map_copy(said.stars) : NULL;
+    it->reads = said.reads != NULL ? rw_read_map_copy(said.reads) : NULL;
     it->len = shape->len;
     memcpy(it->bytes, shape->bytes, shape->len);
     it->next = *bucket_of(cache, it->hash);

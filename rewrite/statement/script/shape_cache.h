@@ -7,6 +7,7 @@
 
 #include "rewrite/statement/edit/stars.h"
 #include "rewrite/statement/lookup/lookup.h"
+#include "rewrite/statement/lookup/reads.h"
 #include "rewrite/statement/script/shape.h"
 
 enum { RW_SHAPE_CACHE_MAX = 4096, RW_SHAPE_CACHE_BYTES = 16 * 1024 * 1024 };
@@ -23,6 +24,7 @@ typedef struct rw_shape_said {
     bool inserts;
     const rw_lookup_map *lookups; /* NULL: none. The cache's own, until the next is added */
     const rw_star_map *stars;     /* NULL: none. As well */
+    const rw_read_map *reads;     /* NULL: none. As well */
 } rw_shape_said;
 
 /* Whether `shape` was added, and then with what. Shapes are compared byte by byte. */

@@ -2,6 +2,7 @@
 
 #include "protocol/utf8.h"
 #include "rewrite/statement/lookup/lookup_tree.h"
+#include "rewrite/statement/lookup/reads_tree.h"
 #include "rewrite/statement/tree/parse_tree.h"
 #include "rewrite/statement/tree/readable.h"
 #include "rewrite/statement/lookup/sql_prepare.h"
@@ -415,6 +416,8 @@ static rw_tree_answer check(walker *walk, const PgQuery__ParseResult *result, pg
     found->by_value |= shown.by_value;
     if (walk->env->conforming && !found->inserts && !walk->sets_by_zone)
         find_lookups(walk, top, arena);
+    if (!found->inserts)
+        found->reads = rw_reads_find(top, walk->text, walk->catalog, arena);
     return RW_TREE_HARMLESS;
 }
 

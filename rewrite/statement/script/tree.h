@@ -11,6 +11,7 @@
 #include "rewrite/statement/define/define_tree.h"
 #include "rewrite/statement/key/key_change.h"
 #include "rewrite/statement/lookup/lookup.h"
+#include "rewrite/statement/lookup/reads.h"
 #include "rewrite/statement/words/statement.h"
 
 /* Larger texts never reach libpg_query: its recursion needs stack in proportion. */
@@ -32,6 +33,7 @@ typedef struct rw_tree_found {
     rw_key_change change;           /* of the key, with which it is harmless; by_value is set */
     const rw_lookup_map *lookups;   /* rows that it asks for by their hash key; NULL: none */
     const rw_star_map *stars;       /* what it shows of a hash column; NULL: nothing */
+    const rw_read_map *reads;       /* how it reads configured tables; NULL: it reads none */
     const rw_sql_prepare *prepares; /* NULL: it is no PREPARE, or one of unknown types */
     const rw_copy *copy; /* a COPY … FROM STDIN of a configured table; NULL: it is none */
     bool unseen;                    /* it may set the key of a table that the catalog has not */

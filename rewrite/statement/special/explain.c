@@ -285,6 +285,81 @@ static void add_lookups(const rw_conditions *conditions, const pgw_reading *read
     pgw_buf_free(&partitions);
 }
 
+/* How many partitions the file cuts a table into; 1: none that it knows of. */
+static uint32_t parts_of(const rw_table *table)
+{
+    return table->partitions.kind == RW_PARTITION_BUCKETS ? 1 : table->partitions.count;
+}
+
+static void say_key(const rw_read *read, const rw_lookup *by, uint32_t parts, pgw_buf *out)
+{
+    size_t most = by->keys < parts ? by->keys : parts;
+    const char *rows = read->row ? "row" : "key";
+    if (by->keys == 0)
+        pgw_buf_addf(out, "a seek for each row of %s.%s", by->other->schema, by->other->name);
+    else if (by->array > 0)
+        pgw_buf_addf(out, "a seek for each value of an array (at most %u partitions)", parts);
+    else if (by->keys == 1)
+        pgw_buf_addf(out, "%s (one partition)", read->row ? "one row" : "the rows of one key");
+    else
+        pgw_buf_addf(out, "%zu seeks, one a %s (at most %zu partition%s)", by->keys, rows, most,
+                     most == 1 ? "" : "s");
+}
+
+static void say_read(const rw_table *table, const rw_read *read, const rw_conditions *conditions,
+                     pgw_buf *out)
+{
+    const rw_lookup *by;
+    uint32_t parts = parts_of(table);
+    rw_read_kind kind = rw_read_is(read, conditions->lookups, conditions->lookup_count, &by);
+    pgw_buf_addf(out, "%s.%s: ", table->schema, table->name);
+    if (kind == RW_READ_KEY)
+        say_key(read, by, parts, out);
+    else if (kind == RW_READ_SCAN)
+        pgw_buf_add_str(out, "the whole table");
+    else if (parts == 1)
+        pgw_buf_add_str(out, "one seek");
+    else
+        pgw_buf_addf(out, "%u seeks, one a partition", parts);
+}
+
+/* What would spare the reading of a whole table. */
+static void say_help(const rw_table *table, const rw_read *read, pgw_buf *out)
+{
+    const char *key = table->columns[table->primary_key[0]].name;
+    const char *asked = read->asked > 0 ? table->columns[read->asked - 1].name : NULL;
+    pgw_buf_addf(out, "%s.%s: ", table->schema, table->name);
+    if (asked == NULL)
+        pgw_buf_addf(out, "a condition on %s, or its order and LIMIT", key);
+    else if (read->asked - 1 == table->primary_key[0] && rw_table_begins_with_hash(table))
+        pgw_buf_addf(out, "%s in front of the hash in the key (before PostgreSQL, key_order: hash_last)", key);
+    else
+        pgw_buf_addf(out, "an index that begins with %s, or a condition on %s", asked, key);
+}
+
+static void add_reads(const rw_statement *statement, const rw_conditions *conditions,
+                      const rw_catalog *catalog, pgw_buf *out)
+{
+    pgw_buf reads = {0}, help = {0};
+    for (uint32_t i = 0; statement->reads != NULL && i < statement->reads->count; i++) {
+        const rw_lookup *by;
+        const rw_read *read = &statement->reads->reads[i];
+        const rw_table *table = catalog->tables[read->table];
+        pgw_buf_add_str(&reads, i > 0 ? "; " : "");
+        say_read(table, read, conditions, &reads);
+        if (rw_read_is(read, conditions->lookups, conditions->lookup_count, &by) != RW_READ_SCAN)
+            continue;
+        pgw_buf_add_str(&help, help.len > 0 ? "; " : "");
+        say_help(table, read, &help);
+    }
+    if (reads.len > 0)
+        add_line(out, "reads", pgw_slice_buf(&reads));
+    if (help.len > 0)
+        add_line(out, "help", pgw_slice_buf(&help));
+    pgw_buf_free(&reads);
+    pgw_buf_free(&help);
+}
+
 static void add_where(const rw_statement *statement, const rw_conditions *conditions,
                       const pgw_reading *reading, pgw_buf *out)
 {
@@ -324,16 +399,14 @@ static void explain_copy(const rw_table *table, pgw_arena *arena, pgw_buf *out)
     add_text_line(out, "batchable", "no, because COPY stores all of its rows or none");
 }
 
-static void explain_forward(pgw_slice text, const rw_statement *statement, const pgw_env *env,
-                            pgw_arena *arena, pgw_buf *out)
+static void explain_forward(pgw_slice text, const rw_statement *statement,
+                            const rw_catalog *catalog, const pgw_reading *reading, pgw_buf *out)
 {
     if (statement->before.len > 0)
         add_line(out, "before", statement->before);
-    pgw_error error;
-    pgw_reading reading = {env, arena, &error};
     rw_conditions conditions;
     pgw_buf rewritten = {0};
-    read_conditions(text, statement, &reading, &conditions);
+    read_conditions(text, statement, reading, &conditions);
     rw_conditions_render(&conditions, text, &rewritten);
     add_line(out, "rewritten", pgw_slice_buf(&rewritten));
     pgw_buf_free(&rewritten);
@@ -341,13 +414,14 @@ static void explain_forward(pgw_slice text, const rw_statement *statement, const
         add_line(out, "behind", statement->behind);
     for (size_t i = 0; i < statement->same_count; i++)
         add_text_line(out, "only if",
-                      pgw_arena_printf(arena, "$%u has the value of $%u", statement->same[i].set,
+                      pgw_arena_printf(reading->arena, "$%u has the value of $%u", statement->same[i].set,
                                        statement->same[i].where));
     if (statement->copy != NULL) {
-        explain_copy(statement->copy->table, arena, out);
+        explain_copy(statement->copy->table, reading->arena, out);
         return;
     }
-    add_where(statement, &conditions, &reading, out);
+    add_where(statement, &conditions, reading, out);
+    add_reads(statement, &conditions, catalog, out);
     add_text_line(out, "batchable",
                   "no, because it is not an INSERT of rows that keyspread gives a hash");
 }
@@ -355,6 +429,7 @@ static void explain_forward(pgw_slice text, const rw_statement *statement, const
 void rw_explain(pgw_slice text, const rw_catalog *asked, const pgw_env *env, pgw_buf *out)
 {
     pgw_arena arena = {0};
+    pgw_error error;
     rw_script script;
     rw_told_session told = {0};
     rw_catalog by_text = *asked;
@@ -373,7 +448,7 @@ void rw_explain(pgw_slice text, const rw_catalog *asked, const pgw_env *env, pgw
         else if (statement->kind == RW_STATEMENT_INSERT)
             explain_insert(statement, catalog, env, &arena, out);
         else
-            explain_forward(original, statement, env, &arena, out);
+            explain_forward(original, statement, catalog, &(pgw_reading){env, &arena, &error}, out);
         if (statement->kind == RW_STATEMENT_FORWARD)
             explain_unspread(original, statement, catalog, env, &arena, out);
         rw_told_note(statement, original, &told);

@@ -9,6 +9,7 @@
 #include "rewrite/statement/copy/copy_from.h"
 #include "rewrite/statement/key/key_change.h"
 #include "rewrite/statement/lookup/lookup_render.h"
+#include "rewrite/statement/lookup/reads.h"
 
 typedef enum rw_statement_kind {
     RW_STATEMENT_FORWARD, /* passes byte for byte */
@@ -67,6 +68,8 @@ typedef struct rw_statement {
     size_t same_count;
     const rw_lookup *lookups; /* of FORWARD; arena-owned */
     size_t lookup_count;
+    const rw_read_map *reads; /* of FORWARD: how it reads configured tables; arena-owned; NULL: it
+                                 reads none, or is only planned */
     const rw_change *stars; /* of FORWARD, in order of the text; arena-owned: what becomes of its stars, and
                                what changes the key with its hash */
     size_t star_count;

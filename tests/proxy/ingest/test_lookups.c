@@ -137,7 +137,8 @@ static void constants_of_no_known_moment_are_left(void **state)
     (void)state;
     static rw_column columns[] = {COLUMN("at", PGW_TIMESTAMPTZ, -1, .not_null = true), HASH("h")};
     static size_t key[] = {0};
-    static const rw_table table = TEST_TABLE("public", "times", columns, 1, key, key, 1);
+    rw_table table = TEST_TABLE("public", "times", columns, 1, key, key, 1);
+    table.primary_key_count = 1;
     static const char *const texts[] = {"'2026-01-01 00:00:00'", "'2026-01-01 00:00:00+00'"};
     for (size_t i = 0; i < 2; i++) {
         const rw_table *pointers[] = {&table};

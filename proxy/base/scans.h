@@ -1,0 +1,24 @@
+/*
+ * scans: which statements read whole tables most, told in the log. A statement is its text without
+ * constants; those that are met seldom give way to others, so that the memory is bounded.
+ */
+#ifndef PX_SCANS_H
+#define PX_SCANS_H
+
+typedef struct px_scans px_scans;
+
+enum {
+    PX_SCANS_KEPT = 256,         /* statements that are counted at the same time */
+    PX_SCANS_TOLD = 10,          /* of which so many are told */
+    PX_SCANS_HOUR_MS = 3600000 /* how often */
+};
+
+px_scans *px_scans_new(void);
+void px_scans_free(px_scans *scans); /* NULL is fine */
+/* A statement of this shape has read the whole table. Any thread; both texts are copied. */
+void px_scans_note(px_scans *scans, const char *table, const char *shape);
+/* A line of the log for each of those that were met most since the last time, the first of them
+ * first. Any thread. */
+void px_scans_log(px_scans *scans);
+
+#endif
