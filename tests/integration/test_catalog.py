@@ -130,20 +130,6 @@ class OneReader(CatalogCase):
         self.assertEqual(len(self.postgres.statements(mark, self.database, "keyspread_load")), 1)
         self.right()
 
-    def test_an_index_as_any_other_is_no_reason_to_read_them(self):
-        """It is looked whether it is one: the tables are read for those that what is written runs, or is refused, by."""
-        one, other = self.settled()[:2]
-        for text, read in (("create index plain on pairs (a)", 0), ("create index two on pairs (b, k)", 0),
-                           ("create index lowered on pairs (lower(a))", 1), ("create index partial on pairs (a) where b > 'x'", 1),
-                           ("create unique index single on pairs (k_hash, a)", 1)):
-            mark = self.postgres.mark()
-            with self.subTest(text):
-                self.good(one.query(text))
-                self.good(other.query("select count(*) from pairs where k = 1"))
-                self.assertGreater(len(self.looks(mark)), 0)
-                self.assertEqual(len(self.postgres.statements(mark, self.database, "execute keyspread_load")), read)
-        self.right()
-
     def test_nobody_waits_for_what_it_does_not_use(self):
         """The backend does not answer the reader; who names no configured table does not mind."""
         one, other = self.settled()[:2]

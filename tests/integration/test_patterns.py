@@ -228,18 +228,6 @@ class Patterns(SessionCase):
                 self.query(f"insert into {prefix}_one (name) values ('x') returning *")
                 self.query(f"drop table {prefix}_two, {prefix}_one")
 
-    def test_an_index_that_is_called_as_a_pattern(self):
-        """It is none of the tables, which are not read anew for it."""
-        for text in ("create table events_i (id int primary key, v text)", "select count(*) from events_i"):
-            self.query(text)
-        mark = self.postgres.mark()
-        for text in ("create index events_i_v on events_i (v)", "insert into events_i values (1, 'a')", "select * from events_i"):
-            self.query(text)
-        self.assertTrue(self.postgres.statements(mark, "hashed", "keyspread_check"))
-        self.assertEqual(self.postgres.statements(mark, "hashed", "keyspread_load"), [])
-        self.is_right("events_i")
-        self.query("drop table events_i")
-
     def test_what_is_not_spread_is_logged_once(self):
         """Whether it was there before, or is made without a key; not a partition, a view, or what has an entry or the hash."""
         self.query("create table events_bare (n int) partition by list (n); create table events_bare_1 partition of events_bare default;"

@@ -381,11 +381,6 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
         " order by c.nspname, c.relname, a.attnum");
 }
 
-/* An index that is not unique, of columns and PostgreSQL's own operators, is none of its matter. */
-#define TELLS                                                                                      \
-    "(x.indisunique or x.indisexclusion or x.indexprs is not null or x.indpred is not null"        \
-    " or 16384 <= any (x.indclass))"
-
 /* Whose rows decide what px_schema_query() says: each version of a row of the catalog has its place
  * and its transaction. `named` are all relations of the configured names, `ours` those in the right
  * schema, `tree` with their descendants. */
@@ -401,7 +396,7 @@ static const struct {
     {"x.oid", "pg_cast x where x.oid < 16384 and x.xmin not in ('0', '1', '2')"},
     {"x.oid", "pg_operator x where x.oprname = '=' and x.oid >= 16384"},
     {"x.oid", "pg_attrdef x join ours on x.adrelid = ours.oid"},
-    {"x.indexrelid", "pg_index x join tree on x.indrelid = tree.oid and " TELLS},
+    {"x.indexrelid", "pg_index x join tree on x.indrelid = tree.oid"},
     {"x.oid", "pg_constraint x join ours on x.conrelid = ours.oid"},
     {"x.oid", "pg_rewrite x join ours on x.ev_class = ours.oid"},
     {"x.oid", "pg_policy x join ours on x.polrelid = ours.oid"},
