@@ -157,8 +157,9 @@ static char *put_pair(char *end, uint32_t pair)
  * leave the next eight. */
 static void add_digits(pgw_buf *buf, uint64_t value, bool minus)
 {
-    enum { EIGHT = 100000000 };
-    char digits[24], *end = digits + sizeof digits, *at = end;
+    enum { EIGHT = 100000000, MOST = 24 };
+    char digits[2 * MOST] = {0}; /* In the first half; as many bytes are copied always. */
+    char *end = digits + MOST, *at = end;
     for (; value >= EIGHT; value /= EIGHT) {
         uint32_t eight = (uint32_t)(value % EIGHT), high = eight / 10000, low = eight % 10000;
         at = put_pair(put_pair(at, low % 100), low / 100);
@@ -171,7 +172,8 @@ static void add_digits(pgw_buf *buf, uint64_t value, bool minus)
         *--at = (char)('0' + rest);
     if (minus)
         *--at = '-';
-    pgw_buf_add(buf, at, (size_t)(end - at));
+    memcpy(pgw_buf_reserve(buf, MOST), at, MOST);
+    buf->len += (size_t)(end - at);
 }
 
 void pgw_buf_add_decimal(pgw_buf *buf, int64_t value)

@@ -189,7 +189,9 @@ static bool fingerprint_short(const rw_table *table, const rw_key *key, uint64_t
         uint64_t len = key->values[i].null ? UINT64_MAX : value.len;
         if (value.len > sizeof bytes - at || sizeof bytes - at - value.len < sizeof len)
             return false;
-        if (value.len > 0)
+        if (value.len == sizeof(int64_t))
+            memcpy(bytes + at, value.ptr, sizeof(int64_t)); /* one move */
+        else if (value.len > 0)
             memcpy(bytes + at, value.ptr, value.len);
         memcpy(bytes + at + value.len, &len, sizeof len);
         at += value.len + sizeof len;

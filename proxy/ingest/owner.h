@@ -54,10 +54,10 @@ struct px_owner {
     bool rerouted; /* … is for the own link, whatever it is */
 
     /* What its units did to those that travelled with them. */
+    bool slow_before;      /* The last unit that travelled without company took long. */
+    bool suspected;        /* The next unit travels without company, to see how long it takes. */
     uint64_t failed_until; /* px_worker_now() scale: they travel without company until then */
     uint64_t slow_until;   /* … are for the own link until then, for they hold up others */
-    bool slow_before;      /* the last one that travelled without company took long */
-    bool suspected;        /* the next one travels without, to see how long it takes */
 };
 
 /* How a session stands, as far as that decides how its rows may travel. Borrowed. */

@@ -15,7 +15,8 @@ Allowed differences, all of them:
 - of several wrong values another may be told of first, as docs/ydb.md says: one that cannot be read
   (class 22) before one of another type (42804), for the keys of ON CONFLICT are asked for in the order of
   the key; a parameter that is executed before a constant that PostgreSQL meets when it parses;
-- process ids and keys; the version of the server, and whether somebody is a superuser.
+- process ids and keys; the version of the server, and whether somebody is a superuser;
+- search_path is told at login, which PostgreSQL does since 18.
 
 Who meets 40001 in a transaction is by chance on either side: such a sequence is not compared.
 """
@@ -30,6 +31,7 @@ EARLY = ("Parse", "Bind", "Describe")
 ENDS = ("Sync", "Query")
 TRANSACTION_TAGS = ("BEGIN", "START TRANSACTION", "COMMIT", "ROLLBACK")
 OWN = ("server_version", "is_superuser")  # settings that are the endpoint's
+ALONE = ("search_path",)  # settings that it tells, and PostgreSQL 15 does not
 
 
 def is_refusal(reply):
@@ -138,13 +140,17 @@ def _one(message):
     return repr(wire.Message(message.kind, message.body))
 
 
+def _is_told(message):
+    return not (message.kind == "S" and message.body.split(b"\0")[0].decode() in ALONE)
+
+
 def _lines(transcript):
     told = []
     for number, entries in enumerate(transcript):
         notices = []
         for session, message, replies in entries:
             told.append(f"step {number}, session {session}: {message}")
-            heard = [f"    {_one(reply)}" for reply in replies if reply.kind != "N"]
+            heard = [f"    {_one(reply)}" for reply in replies if reply.kind != "N" and _is_told(reply)]
             notices += [f"    {session}: {_one(reply)}" for reply in replies if reply.kind == "N"]
             told += sorted(heard) if message == ["login"] else heard
         told += notices

@@ -15,16 +15,16 @@
 #include <stdlib.h>
 
 /* Tables of these names; freed by free_names(). */
-typedef struct names {
+typedef struct name_list {
     rw_table *tables;
     const rw_table **pointers;
     rw_catalog catalog;
     rw_prefilter filter;
-} names;
+} name_list;
 
-static names names_of(char *const *list, size_t count)
+static name_list names_of(char *const *list, size_t count)
 {
-    names it = {.tables = pgw_calloc(count + 1, sizeof *it.tables),
+    name_list it = {.tables = pgw_calloc(count + 1, sizeof *it.tables),
                 .pointers = pgw_calloc(count + 1, sizeof *it.pointers)};
     for (size_t i = 0; i < count; i++) {
         it.tables[i] = test_tables[0];
@@ -37,7 +37,7 @@ static names names_of(char *const *list, size_t count)
 }
 
 /* The first `count` of them are of patterns. */
-static void make_patterns(names *it, size_t count)
+static void make_patterns(name_list *it, size_t count)
 {
     rw_prefilter_free(&it->filter);
     for (size_t i = 0; i < count; i++)
@@ -45,14 +45,14 @@ static void make_patterns(names *it, size_t count)
     rw_prefilter_init(&it->filter, &it->catalog);
 }
 
-static void free_names(names *it)
+static void free_names(name_list *it)
 {
     rw_prefilter_free(&it->filter);
     free(it->tables);
     free(it->pointers);
 }
 
-static bool passes(const names *it, const char *text)
+static bool passes(const name_list *it, const char *text)
 {
     unsigned effects;
     return rw_prefilter_passes(exact(text), &it->filter, &effects);
@@ -271,7 +271,7 @@ static void compose(composed *it, uint32_t *seed, char *const *list, size_t coun
     it->effects = begins[first].effects | (strcmp(begins[first].text, "show") == 0 ? 0 : it->effects);
 }
 
-static void assert_composed(const names *names, const composed *it)
+static void assert_composed(const name_list *names, const composed *it)
 {
     unsigned effects = 0;
     char *copy = pgw_alloc(it->text.len); /* nothing is read beyond its end */
@@ -309,7 +309,7 @@ static void a_text_is_what_its_pieces_are(void **state)
     uint32_t seed = 11;
     composed it = {0};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        names names = names_of(lists[i].list, lists[i].count);
+        name_list names = names_of(lists[i].list, lists[i].count);
         if (lists[i].patterns)
             make_patterns(&names, lists[i].count);
         size_t passed = 0, long_passed = 0, turns = 5000 / (1 + lists[i].count / 100);
@@ -334,7 +334,7 @@ static void a_name_is_seen_wherever_it_stands(void **state)
     static const char *const forms[] = {
         "EVENTS",     "\"events\"", "public.events x", "1events",   "'events'",
         "||events||", "[events]",   "{events}",        "$a$events", "U&\"\\0065vents\""};
-    names it = names_of((char *[]){(char *)"events"}, 1);
+    name_list it = names_of((char *[]){(char *)"events"}, 1);
     for (size_t form = 0; form < sizeof forms / sizeof *forms; form++)
         for (int before = 0; before < 200; before++) {
             char text[300];
@@ -350,7 +350,7 @@ static void a_pattern_is_seen_in_each_of_its_names(void **state)
 {
     (void)state;
     char *list[] = {(char *)"ev_", (char *)"Orders_of_2024", (char *)"odd table", (char *)"plain"};
-    names it = names_of(list, 4);
+    name_list it = names_of(list, 4);
     make_patterns(&it, 3);
     static const char *const seen[] = {
         "ev_1",  "EV_archive",      "ev_", "ev_x_y",         "\"ev_é\"",    "orders_of_2024_5",
@@ -384,7 +384,7 @@ static void what_is_cut_may_be_a_name(void **state)
     memset(longest, 'n', 63);
     longest[63] = '\0';
     snprintf(longer, sizeof longer, "%snn", longest);
-    names it = names_of((char *[]){longest}, 1);
+    name_list it = names_of((char *[]){longest}, 1);
     snprintf(text, sizeof text, "SELECT * FROM %s", longer);
     assert_false(passes(&it, text));
     longer[0] = 'm';
@@ -399,7 +399,7 @@ static void a_name_without_letters_lets_nothing_pass(void **state)
     (void)state;
     static const char *const odd[] = {"-odd", "2024", "$", "\"", " x"};
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
-        names it = names_of((char *[]){(char *)odd[i]}, 1);
+        name_list it = names_of((char *[]){(char *)odd[i]}, 1);
         assert_false(passes(&it, "SELECT 1 FROM other"));
         it.tables[0].pattern = true;
         it.catalog.words = &it.filter.words;
@@ -414,7 +414,7 @@ static void one_table_is_enough_to_look_at_the_catalog(void **state)
     (void)state;
     char *list[] = {"t", "u"};
     for (size_t count = 0; count <= 2; count++) {
-        names it = names_of(list, count);
+        name_list it = names_of(list, count);
         assert_int_equal(rw_prefilter_asks(exact("select 1 from(pg_class)"), &it.catalog),
                          count > 0);
         assert_int_equal(rw_prefilter_asks(exact("PG_CLASS"), &it.catalog), count > 0);

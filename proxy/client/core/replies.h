@@ -72,7 +72,7 @@ typedef struct px_replies {
     size_t head, count, cap; /* cap is a power of two */
     px_table moving;         /* names whose meaning hangs on entries */
     size_t text_bytes;       /* memory of entries' texts, about */
-    size_t texts_renaming;   /* entries of a text that may change what any name means */
+    uint32_t texts_renaming; /* entries of a text that may change what any name means */
     unsigned char begins;    /* so many entries of a BEGIN stand before the next one (begun.h) */
 } px_replies;
 

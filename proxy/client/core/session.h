@@ -92,9 +92,9 @@ typedef struct px_own {
     bool has_state; /* something there cannot be made again elsewhere */
     bool alters;    /* what new sessions begin with, as soon as it is committed */
     bool dropped;   /* The rest of the link's message goes nowhere. */
-    px_begun *begun; /* Its BEGIN of which the server has not heard yet; owned; NULL: there is none. */
     unsigned char ordinary; /* Why the table that it has prepared to make gets no hash, as
                                rw_define_warning() has it; 0: it is not such a one. */
+    px_begun *begun; /* Its BEGIN of which the server has not heard yet; owned; NULL: there is none. */
     struct px_refill *refill; /* numbers that it asks for, for all (refill.h); or NULL */
     uint64_t drew_apart; /* so many blocks may be older than what it drew for itself (reserve.h) */
     size_t left;         /* bytes of the link's message that still go to the client, or nowhere */
