@@ -24,7 +24,7 @@ static bool reads_alike(const char *text, bool *usual)
 static void all_days_are_read_alike(void **state)
 {
     (void)state;
-    char text[32];
+    char text[96];
     bool usual;
     size_t count = 0;
     for (int year = 990; year < 10000; year += year % 100 == 3 ? 7 : 13)

@@ -154,7 +154,7 @@ static void begin_by_group(px_session *session, const begin_group *group, rw_tra
 bool px_begin_begins(px_session *session, pgw_frame frame, pgw_slice message)
 {
     pgw_slice text = {NULL, 0};
-    begin_group group;
+    begin_group group = {0};
     bool query = frame.type == 'Q';
     if (message.len > MESSAGE_MOST || session->own.status != 'I')
         return false;
