@@ -9,7 +9,7 @@
 #include <xxhash.h>
 
 typedef struct scan {
-    uint64_t hash; /* of both texts */
+    uint64_t hash; /* Of the table's label and the shape. */
     unsigned long long times;
     char *table, *shape;
 } scan;

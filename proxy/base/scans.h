@@ -8,9 +8,9 @@
 typedef struct px_scans px_scans;
 
 enum {
-    PX_SCANS_KEPT = 256,         /* statements that are counted at the same time */
-    PX_SCANS_TOLD = 10,          /* of which so many are told */
-    PX_SCANS_HOUR_MS = 3600000 /* how often */
+    PX_SCANS_KEPT = 256,       /* So many statements are counted at the same time. */
+    PX_SCANS_TOLD = 10,        /* So many of them, those that scan most, are logged. */
+    PX_SCANS_HOUR_MS = 3600000 /* They are logged each time so many milliseconds are over. */
 };
 
 px_scans *px_scans_new(void);

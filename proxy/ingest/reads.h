@@ -10,7 +10,7 @@
 
 /* How a prepared statement reads them. */
 typedef struct px_reads {
-    px_catalog *catalog; /* that it was read by. Counted */
+    px_catalog *catalog; /* The snapshot by which the statement was read; counted. */
     rw_read_map *map;    /* owned */
 } px_reads;
 

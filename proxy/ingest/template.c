@@ -51,7 +51,7 @@ struct px_template {
     key_cell key[MOST_KEY];
     size_t hashed[MOST_KEY]; /* Which of the key's values are those of hash_key. */
     size_t lifts;            /* Cells that travel as parameters; 0: none does. */
-    uint32_t *types;         /* … their columns'. */
+    uint32_t *types;         /* The types of the columns that are lifted. */
     px_unit unit;            /* What all units have in common. */
     size_t outside, added;   /* Bytes around the statement, and those that are put into it. */
     /* What stands around the rows when the text is sent alone, and around its first hash. */
@@ -607,8 +607,8 @@ typedef struct filling {
     pgw_reading reading;
     rw_key key; /* Of a row. */
     size_t count; /* Of the rows that were read. */
-    row first;    /* Where a lone row stands in the text, … */
-    px_unit_key claimed; /* … and what is claimed for it. */
+    row first;    /* Where a lone row stands in the text. */
+    px_unit_key claimed; /* What is claimed for a lone row. */
     pgw_buf found, keys; /* The same of many, one behind the other. */
 } filling;
 

@@ -74,7 +74,7 @@ typedef struct px_worker {
     struct px_reader *readers; /* of the databases that this worker owns */
     struct px_kind *kinds;     /* what they mean at their start */
     struct px_plan_cache *plans;
-    struct px_templates *templates; /* of INSERTs as text; NULL: none yet */
+    struct px_templates *templates; /* What was learned of INSERTs as text (ingest/template.h); NULL: nothing yet. */
     struct px_known_map *maps;   /* of partitions that were discovered */
     struct px_reserve *reserves; /* the sessions' */
     uint64_t tickets;            /* given to sessions */

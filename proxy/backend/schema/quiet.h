@@ -27,8 +27,8 @@ void px_expressions_run_condition(pgw_buf *sql);
 /* … if it may where it casts to a type of somebody's own by name. */
 void px_casts_run_condition(pgw_buf *sql);
 
-/* … if a function or an operator of the database's own has a name that merged rows may call
- * (rewrite/insert/merged_call.h), wherever search_path would find it. */
+/* Appends a condition that holds if the database has a function or an operator of its own with a name that
+ * merged rows may call (rewrite/insert/merged_call.h), wherever search_path would find it. */
 void px_own_calls_condition(pgw_buf *sql);
 
 /* … true if an INSERT of constants and parameters into relation `c`, or into one of `tree`'s that

@@ -67,7 +67,7 @@ void px_riding_arrived(px_session *session)
 bool px_riding_hears(px_session *session, pgw_slice body)
 {
     px_riding_tell(
-        session); /* of the server's own account it comes when the transaction has ended */
+        session); /* The server itself sends notifications only when the transaction has ended. */
     px_begun *begun = session->own.begun;
     if (begun == NULL || begun->heard.len + body.len > HEARD_MOST)
         return false;

@@ -152,8 +152,8 @@ typedef struct px_orders {
     px_foreign prepared;   /* what a PREPARE was read by (stores.h) … */
     pgw_buf prepared_text; /* … and its text */
     pgw_buf executed;      /* the Parse message of the unnamed statement, if it executes others */
-    px_reads *parsed;      /* how the Parse at hand reads configured tables … */
-    px_reads *unnamed;     /* … and the unnamed statement that is none of ours. Owned; NULL: none */
+    px_reads *parsed;      /* How the Parse at hand reads configured tables; owned; NULL: it reads none. */
+    px_reads *unnamed;     /* How the unnamed statement, if it has no lookups, reads them; owned; NULL: it reads none. */
 } px_orders;
 
 /* What it has prepared. */
@@ -223,7 +223,7 @@ px_standing px_session_standing(const px_session *session);
 
 /* Bytes of ours to the own link (ready); to the client. */
 void px_session_send(px_session *session, const pgw_buf *bytes);
-/* … before bytes that go there past that: a BEGIN that is here goes first. */
+/* Sends a BEGIN that the link has not got; to be called before bytes go there without px_session_send(). */
 void px_session_send_begun(px_session *session);
 void px_session_put(px_session *session, const pgw_buf *bytes);
 /* Forgets what is held of the client's messages. */

@@ -53,7 +53,7 @@ typedef struct px_statement {
     px_foreign foreign;  /* if it is none of ours */
     pgw_buf prepare;     /* … and SQL prepared it, without conditions: its text, if it was kept */
     px_lookups *lookups; /* … and asks for rows by their hash key. Counted; NULL: it does not */
-    px_reads *reads;     /* … and has no lookups, but reads configured tables. Owned; NULL: none */
+    px_reads *reads;     /* How a statement without lookups reads configured tables; owned; NULL: it reads none. */
     char name[];
 } px_statement;
 

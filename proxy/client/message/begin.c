@@ -25,7 +25,7 @@ enum {
  * its client has sent. */
 typedef struct begin_group {
     px_said parse, bind, execute;
-    bool described; /* its portal is */
+    bool described; /* Its portal is described as well. */
 } begin_group;
 
 /* ---- what came ---- */

@@ -27,7 +27,8 @@ static inline bool px_begin_is_likely(char type, pgw_slice message)
 /* The message at hand begins a transaction, alone or with its group: it is answered and consumed.
  * False: it goes its way. */
 bool px_begin_begins(struct px_session *session, pgw_frame frame, pgw_slice message);
-/* … or ends one that the server knows nothing of. */
+/* The message at hand ends a transaction that the server knows nothing of: it is answered and consumed.
+ * False: it goes its way. */
 bool px_begin_ends(struct px_session *session, pgw_frame frame, pgw_slice message);
 /* The message at hand comes while a BEGIN is on its way. False: it has to wait. */
 bool px_begin_is_met(struct px_session *session, pgw_frame frame, pgw_slice message);

@@ -259,7 +259,7 @@ static bool handle_flush(px_session *session, pgw_frame frame)
         step = px_extended(session, 'H', px_stream_input(session->peer.stream));
     if (step == PX_STEP_LATER)
         return false;
-    bool nothing = px_begun_is_here(session->own.begun); /* that the server could answer */
+    bool nothing = px_begun_is_here(session->own.begun); /* The server has got nothing that it could answer. */
     if (step == PX_STEP_PASS && session->own.ready && !nothing)
         px_relay(session, frame);
     else

@@ -46,7 +46,8 @@ void px_names_by_sql(struct px_session *session, const px_text *text, size_t i);
 struct px_orders *px_names_orders(struct px_session *session);
 /* How the Parse at hand reads configured tables (NULL: it does not); `reads` is given away. */
 void px_names_read(struct px_session *session, px_reads *reads);
-/* … the statement (NULL: of no name) that a Bind is of; NULL: it does not, or is not known. */
+/* How the statement of a Bind (NULL: the unnamed one) reads configured tables; NULL: it reads none, or that is
+ * not known. */
 const px_reads *px_names_reads(const struct px_session *session, const px_statement *statement,
                                pgw_slice name);
 /* The PREPARE that was parsed has been carried out. */
