@@ -291,7 +291,7 @@ static void add_set(pgw_buf *out, size_t set, const rw_system_marks *marks)
         pgw_buf_addf(out, " l)::pg_catalog.%s[]", type);
 }
 
-/* … a list in the only row. */
+/* Appends a set that stands in WITH, and is a list in its only row. */
 static void add_shared(pgw_buf *out, size_t set, const rw_system_marks *marks)
 {
     bool list = sets[set].type != NULL;

@@ -25,7 +25,7 @@ enum { RW_SYSTEM_ARGUMENTS = 3 };
 typedef struct rw_system_marks {
     const rw_catalog *catalog;
     pgw_slice arguments[RW_SYSTEM_ARGUMENTS]; /* the first ones of a call */
-    unsigned *shared; /* which sets stand in WITH: those that are used are added; NULL: none does */
+    unsigned *shared; /* Sets that stand in WITH: each that is used is added; NULL: none may stand there. */
 } rw_system_marks;
 
 /* Whether a table's hash column is to be unseen there. */

@@ -250,13 +250,13 @@ static const rw_system_column references_columns[] = {
     "(object_schema, object_name, object_type, dtd_identifier) not in"                             \
     " (select t.schema, t.name, 'TABLE', pg_catalog.concat(t.number) from %T t)"
 
-/* Only where a table is in partitions … */
+/* A relation that is replaced only while a table is in partitions. */
 #define PARTED(schema, name, rows)                                                                 \
     {                                                                                              \
         schema, name, 0, NULL, rows, RW_SYSTEM_PARTS                                               \
     }
-/* … and there without them, where `part` says so; of the other rows, and the columns, the same is
- * shown in any case. */
+/* A relation that is replaced in any case: while a table is in partitions, rows of which `part` is not so
+ * are left out as well. */
 #define BOTH(schema, name, columns, part, rows)                                                    \
     {schema, name, 0, columns, part " and " rows, RW_SYSTEM_PARTS},                                \
     {                                                                                              \

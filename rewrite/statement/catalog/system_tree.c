@@ -43,7 +43,7 @@ typedef struct finder {
     named *names;
     label *labels;
     bool foreign;     /* it asks other relations than PostgreSQL's own */
-    unsigned *shared; /* as in marks */
+    unsigned *shared; /* The sets that stand in WITH, as in rw_system_marks. */
 } finder;
 
 /* --- what there is --- */
