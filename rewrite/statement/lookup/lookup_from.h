@@ -50,9 +50,9 @@ void rw_from_add(rw_from *in, const rw_from_ctes *ctes, const PgQuery__Node *fro
 
 /* Whether it is a table of ours, and the only one that is called so. */
 bool rw_from_is_ours(const rw_from *in, const rw_from_item *of);
-/* What the statement calls a column of it; … */
+/* What the statement calls a column of the item. */
 const char *rw_from_column(const rw_from *in, const rw_from_item *of, size_t column);
-/* … column `i` of its hash key. */
+/* What the statement calls column `i` of the hash key of the item. */
 const char *rw_from_key(const rw_from *in, const rw_from_item *of, size_t i);
 /* Whether `column` is the column `name` of an item. A name without a table that is another's as
  * well is ambiguous to PostgreSQL. */

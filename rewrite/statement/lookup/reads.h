@@ -16,12 +16,12 @@ typedef enum rw_read_kind {
 
 /* A table where it stands in a FROM, an UPDATE or a DELETE. */
 typedef struct rw_read {
-    uint32_t table;   /* of the catalog, from 0 */
+    uint32_t table;   /* Its place in the catalog, from 0. */
     uint32_t name;    /* the token of the table's name, as a lookup of it has it */
     rw_read_kind kind; /* if the hash is not asked for: a seek or a scan */
     bool row;         /* a whole primary key is asked for */
-    uint32_t asked;   /* of a scan: 1 + the column that a condition, or the order, is about, the first
-                         of the key before others; 0: there is none */
+    uint32_t asked;   /* 1 + the column that a condition or the order of a scan is about, the first of the key
+                         before others; 0: there is none. */
 } rw_read;
 
 /* All of a statement's. No pointers but into itself, so that it can be kept. */
@@ -34,7 +34,7 @@ typedef struct rw_read_map {
 } rw_read_map;
 
 enum {
-    RW_READS_MAX = 16,      /* of a statement; more are not told of */
+    RW_READS_MAX = 16,      /* So many tables of a statement are told of. */
     RW_READ_SHAPE_MAX = 200 /* bytes of a shape */
 };
 

@@ -27,7 +27,7 @@ typedef struct finder {
 /* What conditions say of a table: whether its reading has a place to begin. */
 typedef enum bound {
     UNBOUND,
-    JOINED, /* … once another table of the same FROM is read */
+    JOINED, /* It has one once another table of the same FROM is read. */
     BOUND
 } bound;
 
@@ -320,7 +320,7 @@ static bool are_extremes(const place *at)
            select->n_group_clause == 0 && select->n_target_list > 0;
 }
 
-/* … by indexes. */
+/* Whether an index leads to each of the extremes that are asked for. */
 static bool are_led(const place *at, const rw_from_item *of)
 {
     const rw_table *table = table_of(at->in, of);
