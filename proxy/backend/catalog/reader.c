@@ -244,10 +244,11 @@ static void on_message(px_link *link)
     px_reader *reader = px_link_owner(link);
     pgw_frame frame;
     pgw_slice message;
-    while (reader->link == link &&
+    /* The link may be closed by what it says, and another one opening in its place. */
+    while (reader->state > OPENING &&
            px_link_message(link, SIZE_MAX, &frame, &message) == PGW_FRAME_OK) {
         take_message(reader, frame.type, pgw_frame_body(message, frame));
-        if (reader->link == link)
+        if (reader->state > OPENING)
             px_link_consume(link, frame.size);
     }
 }
