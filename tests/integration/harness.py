@@ -642,6 +642,11 @@ def canonical(value):
     raise AssertionError(f"no canonical form for {type(value)}")
 
 
+def stored_of(hashed):
+    """What a hash column holds of the hash that this SQL gives."""
+    return f"mod(mod({hashed} + {2**64}, {2**64}), {HASH_BUCKETS})" if HASH_BUCKETS else hashed
+
+
 def xxh3(data):
     return _xxhash().XXH3_64bits(data, len(data))
 
