@@ -23,7 +23,10 @@ static inline uint64_t rw_hash_stored(const rw_table *table, uint64_t whole)
     return table->buckets == 0 ? whole : whole % table->buckets;
 }
 /* What the hash column of a row with these hash_key values holds. */
-uint64_t rw_hash_key(const rw_table *table, const pgw_value *values);
+static inline uint64_t rw_hash_key(const rw_table *table, const pgw_value *values)
+{
+    return rw_hash_stored(table, rw_hash_whole(table, values));
+}
 /* The number as SQL writes it for the table's hash_type: signed for int8, unsigned for uint64. */
 void rw_hash_print(const rw_table *table, uint64_t hash, pgw_buf *out);
 /* The expression that recomputes what the hash column holds in PostgreSQL or in YQL, or NULL if
