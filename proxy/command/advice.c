@@ -87,6 +87,18 @@ static void judge_hash_key(const advice *a)
                 "rows");
 }
 
+/* A hash in front of a growing key keeps writes apart, and leaves no order to read by. */
+static void judge_order(const advice *a)
+{
+    const rw_column *first = &a->table->columns[a->table->primary_key[0]];
+    if (a->table->buckets == 0 && grows(first))
+        warn(a,
+             "its key begins with %s, which only grows, behind a hash: ORDER BY %s with LIMIT, "
+             "ranges of it and max() read the whole table; with hash_buckets: 16 each bucket is in "
+             "the order of the key, and such a read has 16 places to look into",
+             first->name, first->name);
+}
+
 /* -- types -- */
 
 static void judge_type(const advice *a, const rw_column *column)
@@ -172,6 +184,7 @@ void px_advice_print(const cfg_config *config, const cfg_table *written, const r
 {
     advice a = {config, written, table, errors};
     judge_hash_key(&a);
+    judge_order(&a);
     for (size_t i = 0; i < table->primary_key_count; i++)
         judge_type(&a, &table->columns[table->primary_key[i]]);
     judge_partitions(&a);

@@ -414,8 +414,10 @@ class Keyspread:
         self.finish()
 
 
-# Where the hash stands in the keys of tables that do not say it: ctest runs some tests with both.
+# Where the hash stands in the keys of tables that do not say it, and how many hash buckets they have: ctest runs some
+# tests with both orders, and with buckets.
 KEY_ORDER = os.environ.get("KEYSPREAD_TEST_KEY_ORDER", "hash_last")
+HASH_BUCKETS = int(os.environ.get("KEYSPREAD_TEST_HASH_BUCKETS", "0"))
 
 
 class Table:
@@ -433,7 +435,10 @@ class Table:
         self.partitions = options.pop("partitions", 16)
         if KEY_ORDER != "hash_last":
             options.setdefault("key_order", KEY_ORDER)
+        if HASH_BUCKETS and "hash_type" not in options:
+            options.setdefault("hash_buckets", HASH_BUCKETS)
         self.options = options
+        self.buckets = options.get("hash_buckets", 0)
         self.hash_key = options.get("hash_key", key[:1])
         self.hash_column = options.get("hash_column", f"{self.hash_key[0]}_hash")
 
@@ -446,21 +451,31 @@ class Table:
         columns, key = list(self.columns), list(self.key)
         if hashed:
             columns.insert(0 if self.hash_first else len(columns),
-                           f"{self.hash_column} bigint not null")
+                           f"{self.hash_column} {'smallint' if self.buckets else 'bigint'} not null")
             first = self.options.get("key_order") == "hash_first"
             key.insert(0 if first else len(key), self.hash_column)
         body = ", ".join(columns + [f"primary key ({', '.join(key)})"] + self.constraints)
         if not hashed or not partitioned:
             return f"create table {self.name} ({body});"
         text = f"create table {self.name} ({body}) partition by range ({self.hash_column});"
-        bounds = [(number * 2**64 // self.partitions) - 2**63 for number in range(self.partitions)]
+        if self.buckets:
+            bounds = [-(-number * self.buckets // self.partitions) for number in range(self.partitions)]
+        else:
+            bounds = [(number * 2**64 // self.partitions) - 2**63 for number in range(self.partitions)]
         bounds = ["minvalue"] + bounds[1:] + ["maxvalue"]
         for number in range(self.partitions):
             text += (f"create table {self.name}_p{number} partition of {self.name} for values "
                      f"from ({bounds[number]}) to ({bounds[number + 1]});")
         return text
 
+    def stored_hash(self, *values):
+        """What the hash column of a row with this hash_key holds."""
+        hashed = xxh3_unsigned(*values)
+        return hashed % self.buckets if self.buckets else hashed - 2**64 if hashed >= 2**63 else hashed
+
     def partition_of(self, hashed):
+        if self.buckets:
+            return hashed * self.partitions // self.buckets
         return ((hashed + 2**63) * self.partitions) >> 64
 
 
@@ -579,7 +594,7 @@ def verify_hashes(test, connection, table, count=None):
     for stored, relation, *key in rows:
         if DIRECT:
             continue
-        expected = xxh3_signed(*key)
+        expected = table.stored_hash(*key)
         test.assertEqual(stored, expected, f"the hash of {key} in {table.name}")
         if relation.startswith(f"{table.name}_p"):
             test.assertEqual(relation, f"{table.name}_p{table.partition_of(expected)}")
@@ -627,13 +642,25 @@ def canonical(value):
     raise AssertionError(f"no canonical form for {type(value)}")
 
 
+def stored_of(hashed):
+    """What a hash column holds of the hash that this SQL gives."""
+    return f"mod(mod({hashed} + {2**64}, {2**64}), {HASH_BUCKETS})" if HASH_BUCKETS else hashed
+
+
 def xxh3(data):
     return _xxhash().XXH3_64bits(data, len(data))
 
 
+def xxh3_unsigned(*values):
+    """The hash of a key."""
+    return xxh3(b"".join(canonical(value) for value in values))
+
+
 def xxh3_signed(*values):
-    """The hash of a key as an int8 column holds it."""
-    unsigned = xxh3(b"".join(canonical(value) for value in values))
+    """The hash of a key as an int8 column holds it; or its bucket, where the tables of a test have buckets."""
+    unsigned = xxh3_unsigned(*values)
+    if HASH_BUCKETS:
+        return unsigned % HASH_BUCKETS
     return unsigned - 2**64 if unsigned >= 2**63 else unsigned
 
 

@@ -23,6 +23,12 @@ foreach(name catalog_hidden errors like lookups references returning)
   set_property(TEST integration.hash_first_${name} APPEND PROPERTY ENVIRONMENT KEYSPREAD_TEST_KEY_ORDER=hash_first)
 endforeach()
 
+# These do as well with hash buckets.
+foreach(name insert_select key_changes lookups)
+  integration(buckets_${name} ${CMAKE_CURRENT_LIST_DIR}/test_${name}.py)
+  set_property(TEST integration.buckets_${name} APPEND PROPERTY ENVIRONMENT KEYSPREAD_TEST_HASH_BUCKETS=16)
+endforeach()
+
 # Sequences by chance direct and through keyspread; what differs is made smaller and printed.
 # differential(NAME SHORT LONG [OPTION...]): how many at most, in a short run of 30 s and in a long one of 5 minutes.
 function(differential name short long)

@@ -104,6 +104,24 @@ class Discovery(DiscoveryCase):
         keyspread = self.start(endpoint.monitoring, table={"name": "u", "hash_type": "uint64"})
         keyspread.lines.wait_for("event=partitions_discovered table=u partitions=3$")
 
+    def test_buckets(self):
+        """In every form, and followed when they split."""
+        with self.postgres.admin("local") as admin:
+            admin.rows("create table b (h smallint not null, k bigint not null, primary key (h, k))")
+        for options in ({}, {"describe": "plain"}, {"boundary_values": "text"}, {"boundary_values": "bytes"}):
+            endpoint = self.endpoint("b,column=h,position=1,buckets=10,uniform=3", **options)
+            keyspread = self.start(endpoint.monitoring, table={"name": "b", "hash_buckets": 10})
+            keyspread.lines.wait_for("event=partitions_discovered table=b partitions=3$")
+            endpoint.http("POST", "/split", table="b", partition=2, ms=0)
+            keyspread.lines.wait_for("event=partitions_discovered table=b partitions=4$")
+            before, expected = Scrape(keyspread), {}
+            for key in range(self.key, self.key + 40):
+                self.assertIsNone(wire.error_of(self.session.query(f"insert into b (k) values ({key})")))
+                place = str(sum(end <= harness.xxh3_unsigned(key) % 10 for end in (4, 7, 9)))
+                expected[place] = expected.get(place, 0) + 1
+            self.key += 40
+            self.assertEqual(Scrape(keyspread).since(before).by("rows_total", "partition", table="public.b"), expected)
+
     def test_asked_for_when_it_is_overloaded(self):
         """… and not an hour later."""
         with self.postgres.admin("local") as admin:

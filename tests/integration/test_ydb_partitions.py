@@ -194,6 +194,20 @@ class Describe(EndpointCase):
             self.assertEqual(table["SplitBoundary"],
                              [{"KeyPrefix": {"Tuple": [{"Optional": {"Uint64": value}}]}}])
 
+    def test_buckets(self):
+        """Of an int2: 10 buckets in 3 partitions, in every form."""
+        self.stored("create table b (a bigint, h smallint, primary key (h, a))")
+        ends = [4, 7]
+        for form, values in (("int64", [{"Int16": end} for end in ends]), ("text", [{"Text": str(end)} for end in ends]),
+                             ("bytes", [{"Bytes": base64.b64encode(struct.pack("<h", end)).decode()} for end in ends])):
+            reply = self.describe("/local/b", "b,column=h,position=2,buckets=10,uniform=3", wanted={"boundaries": "true"},
+                                  boundary_values=form)
+            self.assertEqual([one["KeyPrefix"]["Tuple"] for one in reply["PathDescription"]["Table"]["SplitBoundary"]],
+                             [[{"Optional": value}] for value in values])
+            partitions = reply["PathDescription"]["TablePartitions"]
+            self.assertEqual([base64.b64decode(one["EndOfRangeKeyPrefix"]) for one in partitions],
+                             [struct.pack("<HIh", 1, 2, end) for end in ends] + [b""])
+
     def test_it_follows_splits(self):
         here = self.start(table="t,column=h,position=2,uniform=2")
         ask = {"path": "/local/t", "boundaries": "true", "partition_stats": "true"}

@@ -79,7 +79,7 @@ static const struct {
     {"keyspread ddl", 2, "too few arguments for ddl\n"},
     {"keyspread ddl --yql @ events more", 2, "too many arguments for ddl\n"},
     {"keyspread check @", 0, "no mistakes; 1 table\n"},
-    {"keyspread check " VECTORS "/ddl/tables.yaml", 0, "no mistakes; 11 tables\n"},
+    {"keyspread check " VECTORS "/ddl/tables.yaml", 0, "no mistakes; 13 tables\n"},
     {"keyspread check nofile.yaml", 1, "nofile.yaml: cannot be read"},
     {"keyspread run nofile.yaml", 1, "nofile.yaml: cannot be read"},
     {"keyspread check " FILES "wrong_list.yaml", 1, "wrong_list.yaml:1: the file is a list"},

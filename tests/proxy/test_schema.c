@@ -276,6 +276,57 @@ typedef struct wrong_case {
     const char *reason; /* its beginning; NULL: none */
 } wrong_case;
 
+static void check_usable(const wrong_case *c, uint32_t buckets)
+{
+    char *names[] = {"k"};
+    cfg_table config = {.name = "t",
+                        .primary_key = names,
+                        .primary_key_count = 1,
+                        .hash_key = names,
+                        .hash_key_count = 1,
+                        .hash_column = "h",
+                        .hash_function = c->function,
+                        .hash_type = c->type,
+                        .hash_buckets = buckets};
+    px_schema_rows *rows = px_schema_rows_new();
+    if (c->hash != NULL)
+        add_row(rows, c->hash);
+    if (c->key != NULL)
+        add_row(rows, c->key);
+    rw_table *table = build(&config, rows);
+    const char *got = table->unusable ? table->unusable : "usable";
+    const char *wanted = c->reason ? c->reason : "usable";
+    if (strncmp(got, wanted, strlen(wanted)) != 0)
+        fail_msg("%s, %s: %s, not %s", c->hash, c->key, got, wanted);
+    /* Whatever is wrong, indexes hold. */
+    assert_int_equal(table->column_count, 2);
+    assert_string_equal(table->columns[table->hash_column].name, "h");
+    assert_string_equal(table->columns[table->hash_key[0]].name, "k");
+    assert_non_null(table->columns[table->primary_key[0]].type_name);
+    rw_table_free(table);
+    px_schema_rows_free(rows);
+}
+
+static void test_bucket_columns(void **state)
+{
+    (void)state;
+    static const char smallint[] = COLUMN("t", PLAIN, "h", "1", "21", "-1", "smallint");
+    static const char integer[] = COLUMN("t", PLAIN, "h", "1", "23", "-1", "integer");
+    static const char bigint[] = COLUMN("t", PLAIN, "h", "1", "20", "-1", "bigint");
+    static const char key[] = COLUMN("t", PLAIN, "k", "2", "20", "-1", "bigint");
+    const wrong_case small = {smallint, key, CFG_XXH3, CFG_HASH_INT8, NULL};
+    const wrong_case middle = {integer, key, CFG_XXH3, CFG_HASH_INT8, NULL};
+    const wrong_case large = {
+        bigint, key, CFG_XXH3, CFG_HASH_INT8,
+        "hash column h is bigint: with hash_buckets it must be smallint or integer"};
+    const wrong_case whole = {smallint, key, CFG_XXH3, CFG_HASH_INT8,
+                              "hash column h is smallint: for hash_type int8 it must be bigint"};
+    check_usable(&small, 16);
+    check_usable(&middle, 16);
+    check_usable(&large, 16);
+    check_usable(&whole, 0);
+}
+
 static void test_unusable(void **state)
 {
     (void)state;
@@ -323,35 +374,8 @@ static void test_unusable(void **state)
         {bigint, COLUMN("t", PLAIN, "k", "2", "25", "-1", "text"), CFG_PG_HASH, CFG_HASH_INT8,
          NULL},
     };
-    char *names[] = {"k"};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const wrong_case *c = &cases[i];
-        cfg_table config = {.name = "t",
-                            .primary_key = names,
-                            .primary_key_count = 1,
-                            .hash_key = names,
-                            .hash_key_count = 1,
-                            .hash_column = "h",
-                            .hash_function = c->function,
-                            .hash_type = c->type};
-        px_schema_rows *rows = px_schema_rows_new();
-        if (c->hash != NULL)
-            add_row(rows, c->hash);
-        if (c->key != NULL)
-            add_row(rows, c->key);
-        rw_table *table = build(&config, rows);
-        const char *got = table->unusable ? table->unusable : "usable";
-        const char *wanted = c->reason ? c->reason : "usable";
-        if (strncmp(got, wanted, strlen(wanted)) != 0)
-            fail_msg("case %zu: %s, not %s", i, got, wanted);
-        /* Whatever is wrong, indexes hold. */
-        assert_int_equal(table->column_count, 2);
-        assert_string_equal(table->columns[table->hash_column].name, "h");
-        assert_string_equal(table->columns[table->hash_key[0]].name, "k");
-        assert_non_null(table->columns[table->primary_key[0]].type_name);
-        rw_table_free(table);
-        px_schema_rows_free(rows);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        check_usable(&cases[i], 0);
 }
 
 static void test_from_file(void **state)
@@ -489,6 +513,7 @@ static void test_same(void **state)
     DIFFERS(hash_column, 77);
     DIFFERS(hash_function, RW_PG_HASH);
     DIFFERS(hash_type, RW_HASH_UINT64);
+    DIFFERS(buckets, 16);
     DIFFERS(partitions.kind, RW_PARTITION_BUCKETS);
     DIFFERS(partitions.count, 77);
     DIFFERS(forward_uncomputable, !a->forward_uncomputable);
@@ -542,17 +567,12 @@ static void test_query(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_types),
-        cmocka_unit_test(test_from_rows),
-        cmocka_unit_test(test_mergeable),
-        cmocka_unit_test(test_of_the_database),
-        cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_planned),
-        cmocka_unit_test(test_unusable),
-        cmocka_unit_test(test_from_file),
-        cmocka_unit_test(test_file_against_backend),
-        cmocka_unit_test(test_same),
-        cmocka_unit_test(test_query),
+        cmocka_unit_test(test_types),          cmocka_unit_test(test_from_rows),
+        cmocka_unit_test(test_mergeable),      cmocka_unit_test(test_of_the_database),
+        cmocka_unit_test(test_missing),        cmocka_unit_test(test_planned),
+        cmocka_unit_test(test_bucket_columns), cmocka_unit_test(test_unusable),
+        cmocka_unit_test(test_from_file),      cmocka_unit_test(test_file_against_backend),
+        cmocka_unit_test(test_same),           cmocka_unit_test(test_query),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

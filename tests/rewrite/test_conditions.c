@@ -166,6 +166,47 @@ static void another_table_of_the_name_loses_no_row(void **state)
     pgw_buf_free(&out);
 }
 
+static const char *rendered_lookup(const rw_lookup *lookup, const uint64_t *hashes, uint32_t first,
+                                   pgw_buf *out)
+{
+    pgw_buf_clear(out);
+    rw_lookup_render(lookup, hashes, first, out);
+    pgw_buf_add_byte(out, '\0');
+    return out->ptr;
+}
+
+/* A bucket has the type of its column, whether it is written or bound (as an int8). */
+static void buckets_are_of_their_columns_type(void **state)
+{
+    (void)state;
+    rw_table table = test_tables[0];
+    rw_column columns[8];
+    assert_true(table.column_count <= 8);
+    memcpy(columns, table.columns, table.column_count * sizeof *columns);
+    table.columns = columns;
+    table.buckets = 16;
+    columns[table.hash_column].type = PGW_INT2;
+    const uint64_t hashes[] = {5, 15};
+    rw_cell bound = {.kind = RW_CELL_PARAM, .parameter = 1}, cells[2] = {bound, bound};
+    rw_lookup one = {.table = &table, .called = "e", .keys = 1}, two = one, some = one;
+    two.keys = 2;
+    some.array = 1;
+    some.cells = cells;
+    pgw_buf out = {0};
+    assert_string_equal(rendered_lookup(&one, hashes, 0, &out), " \"e\".\"userhash\" = '5' AND");
+    assert_string_equal(rendered_lookup(&two, hashes, 0, &out),
+                        " \"e\".\"userhash\" IN ('5', '15') AND");
+    one.cells = cells;
+    assert_string_equal(rendered_lookup(&one, hashes, 7, &out),
+                        " \"e\".\"userhash\" = $7::smallint AND");
+    assert_string_equal(rendered_lookup(&some, hashes, 7, &out),
+                        " \"e\".\"userhash\" = ANY ($7::smallint[]) AND");
+    columns[table.hash_column].type = PGW_INT4;
+    assert_string_equal(rendered_lookup(&one, hashes, 7, &out),
+                        " \"e\".\"userhash\" = $7::integer AND");
+    pgw_buf_free(&out);
+}
+
 /* What SQL's PREPARE keeps has its hashes computed when it runs, of what stands in the text. */
 static void what_prepare_keeps_is_computed_there(void **state)
 {
@@ -518,6 +559,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_bound_may_have_no_hash, setup, teardown),
         cmocka_unit_test_setup_teardown(conditions_of_several_places, setup, teardown),
         cmocka_unit_test_setup_teardown(another_table_of_the_name_loses_no_row, setup, teardown),
+        cmocka_unit_test(buckets_are_of_their_columns_type),
         cmocka_unit_test_setup_teardown(what_prepare_keeps_is_computed_there, setup, teardown),
         cmocka_unit_test_setup_teardown(each_lookup_has_its_types, setup, teardown),
         cmocka_unit_test_setup_teardown(a_larger_number_makes_a_parameter_larger, setup, teardown),

@@ -38,6 +38,28 @@ static void the_column_has_the_hashs_type(void **state)
     pgw_buf_free(&out);
 }
 
+/* The smallest type, unless the table has it larger, or lists it so. */
+static void buckets_are_small_numbers(void **state)
+{
+    (void)state;
+    rw_table table = test_tables[0];
+    rw_column columns[8];
+    pgw_buf out = {0};
+    assert_true(table.column_count <= 8);
+    memcpy(columns, table.columns, table.column_count * sizeof *columns);
+    table.columns = columns;
+    table.buckets = 10;
+    table.partitions.count = 3;
+    rw_hash_column_define(&table, &out);
+    expect(&out, "\"userhash\" smallint NOT NULL");
+    columns[table.hash_column].type = PGW_INT4;
+    rw_hash_column_define(&table, &out);
+    expect(&out, "\"userhash\" integer NOT NULL");
+    rw_hash_column_partition_of(&table, 1, &out);
+    expect(&out, " PARTITION OF \"public\".\"events\" FOR VALUES FROM (4) TO (7)");
+    pgw_buf_free(&out);
+}
+
 static void partitions_meet_without_a_gap(void **state)
 {
     (void)state;
@@ -90,6 +112,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_column_has_the_hashs_type),
+        cmocka_unit_test(buckets_are_small_numbers),
         cmocka_unit_test(partitions_meet_without_a_gap),
         cmocka_unit_test(only_ranges_are_partitions),
         cmocka_unit_test(long_names_leave_room_for_the_number),

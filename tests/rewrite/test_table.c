@@ -220,6 +220,11 @@ static void rules_are_shared_by_type(void **state)
     assert_true(rw_table_shares_rule(&one, &other));
     other.hash_type = RW_HASH_UINT64;
     assert_false(rw_table_shares_rule(&one, &other));
+    other.hash_type = one.hash_type;
+    other.buckets = 16;
+    assert_false(rw_table_shares_rule(&one, &other));
+    one.buckets = 16;
+    assert_true(rw_table_shares_rule(&one, &other));
 }
 
 /* Rows are looked for by their hash only where equal keys have equal hashes, and nobody is shown

@@ -43,24 +43,31 @@ static void add_u64(const writer *write, uint64_t number)
 
 /* --- boundaries --- */
 
-/* The value of the hash column that an ordinal is, in its 8 bytes. */
+/* The value of the hash column that an ordinal is, in its first 8 bytes, or 2. */
 static uint64_t value_of(const ye_table *table, uint64_t ordinal)
 {
     return table->is_unsigned ? ordinal : ordinal ^ (uint64_t)1 << 63;
 }
 
+static size_t size_of_value(const writer *write)
+{
+    return write->table->buckets > 0 ? sizeof(int16_t) : sizeof(int64_t);
+}
+
 /* "Names of the inner value for pg types (Optional/Bytes/Text) uncertain". */
 static void add_value(const writer *write, uint64_t value)
 {
-    const char *form = write->table->is_unsigned ? "Uint64" : "Int64";
-    const char *quote = write->wanted->numbers ? "" : "\"";
+    const char *form = write->table->is_unsigned   ? "Uint64"
+                       : write->table->buckets > 0 ? "Int16"
+                                                   : "Int64";
+    const char *quote = write->wanted->numbers || write->table->buckets > 0 ? "" : "\"";
     switch (write->table->is_unsigned ? 0 : write->options->boundary_values) {
     case 1:
         pgw_buf_addf(write->out, "{\"Text\": \"%ld\"}", (long)value);
         return;
     case 2:
         pgw_buf_add_str(write->out, "{\"Bytes\": \"");
-        pgw_base64_encode((const uint8_t *)&value, sizeof value, write->out);
+        pgw_base64_encode((const uint8_t *)&value, size_of_value(write), write->out);
         pgw_buf_add_str(write->out, "\"}");
         return;
     default:
@@ -89,9 +96,11 @@ static void add_boundaries(const writer *write)
 /* A TSerializedCellVec of one cell: its count in 2 bytes, its size in 4, and its bytes. */
 static void add_cells(const writer *write, uint64_t value)
 {
-    uint8_t cells[14] = {1, 0, 8, 0, 0, 0};
-    memcpy(cells + 6, &value, sizeof value);
-    pgw_base64_encode(cells, sizeof cells, write->out);
+    enum { HEAD = 6 };
+    const size_t size = size_of_value(write);
+    uint8_t cells[HEAD + sizeof value] = {1, 0, (uint8_t)size, 0, 0, 0};
+    memcpy(cells + HEAD, &value, size);
+    pgw_base64_encode(cells, HEAD + size, write->out);
 }
 
 /* "the last partition has an empty end = +inf". */

@@ -14,12 +14,23 @@ int64_t ye_now(void)
 
 /* --- tables --- */
 
+/* The ordinal of an int8 or int2 that is 0. */
+static const uint64_t zero = UINT64_C(1) << 63;
+
+/* The first value of the i-th of `count` partitions. */
+static uint64_t begin_of(const ye_table *table, size_t i, size_t count)
+{
+    if (table->buckets == 0 || i == 0)
+        return (uint64_t)(((unsigned __int128)i << 64) / count);
+    return zero + (i * table->buckets + count - 1) / count;
+}
+
 static void make_uniform(ye_map *map, ye_table *table, size_t count)
 {
     table->count = count;
     for (size_t i = 0; i < count; i++)
-        table->partitions[i] = (ye_partition){
-            .id = ++map->last_id, .begin = (uint64_t)(((unsigned __int128)i << 64) / count)};
+        table->partitions[i] =
+            (ye_partition){.id = ++map->last_id, .begin = begin_of(table, i, count)};
 }
 
 static bool take_option(ye_table *table, size_t *uniform, char *option)
@@ -34,6 +45,8 @@ static bool take_option(ye_table *table, size_t *uniform, char *option)
         snprintf(table->column, sizeof table->column, "%s", value);
     else if (strcmp(option, "position") == 0)
         table->position = (unsigned)atoi(value) - 1;
+    else if (strcmp(option, "buckets") == 0)
+        table->buckets = (uint64_t)atol(value);
     else if (strcmp(option, "uniform") == 0)
         *uniform = (size_t)atol(value);
     else
@@ -185,7 +198,9 @@ int64_t ye_map_request(ye_map *map, const ye_range *ranges, size_t count, uint64
 
 static uint64_t end_of(const ye_table *table, size_t i)
 {
-    return i + 1 < table->count ? table->partitions[i + 1].begin - 1 : UINT64_MAX;
+    return i + 1 < table->count ? table->partitions[i + 1].begin - 1
+           : table->buckets > 0 ? zero + table->buckets - 1
+                                : UINT64_MAX;
 }
 
 static bool split(ye_map *map, ye_table *table, size_t i, int64_t away_until)

@@ -301,6 +301,33 @@ static void what_is_not_spread_is_told_once(void **state)
     }
 }
 
+/* By another rule as many rows have the right bucket by chance as there are buckets to choose from:
+ * of two it is half of them. */
+static void right_buckets_by_chance_are_no_proof(void **state)
+{
+    (void)state;
+    t.table.buckets = 2;
+    assert_true(meet(NULL, 1000));
+    judge(100, 25);
+    assert_null(t.table.unusable);
+    t.table.oid++;
+    assert_true(meet(NULL, 2000));
+    judge(100, 26);
+    assert_non_null(t.table.unusable);
+}
+
+/* A sample is read again when the number of buckets is another one. */
+static void buckets_are_of_the_rule(void **state)
+{
+    (void)state;
+    t.table.buckets = 16;
+    assert_true(meet(NULL, 1000));
+    judge(20, 0);
+    assert_false(meet(NULL, 2000));
+    t.table.buckets = 32;
+    assert_true(meet(NULL, 3000));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -316,6 +343,8 @@ int main(void)
         TEST(a_hash_that_is_not_last_is_warned_of),
         TEST(tables_are_told_apart),
         TEST(what_is_not_spread_is_told_once),
+        TEST(right_buckets_by_chance_are_no_proof),
+        TEST(buckets_are_of_the_rule),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

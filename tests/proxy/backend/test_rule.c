@@ -71,6 +71,9 @@ static void what_is_another_rule(void **state)
     now.hash_type = CFG_HASH_UINT64;
     judge(&events, &now, true);
     now = events;
+    now.hash_buckets = 16;
+    judge(&events, &now, true);
+    now = events;
     now.hash_column = (char *)"g";
     judge(&events, &now, true);
     now = events;

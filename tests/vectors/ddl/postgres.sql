@@ -134,3 +134,25 @@ CREATE TABLE "public"."counted" (
     "k_hash" numeric(20,0) NOT NULL,
     PRIMARY KEY ("k", "k_hash")
 );
+
+-- public.gathered: k_hash holds pg_hash of (k) modulo 10
+-- recompute the hash in PostgreSQL: mod(mod(hash_record_extended(ROW("k"), 0) + 18446744073709551616, 18446744073709551616), 10)
+-- recompute the hash in YQL:        no expression does; keyspread verify counts wrong ones
+CREATE TABLE "public"."gathered" (
+    "k" bigint NOT NULL,
+    "k_hash" smallint NOT NULL,
+    PRIMARY KEY ("k", "k_hash"),
+    CHECK ("k_hash" = mod(mod(hash_record_extended(ROW("k"), 0) + 18446744073709551616, 18446744073709551616), 10))
+) PARTITION BY RANGE ("k_hash");
+CREATE TABLE "public"."gathered_p0" PARTITION OF "public"."gathered" FOR VALUES FROM (MINVALUE) TO (4);
+CREATE TABLE "public"."gathered_p1" PARTITION OF "public"."gathered" FOR VALUES FROM (4) TO (7);
+CREATE TABLE "public"."gathered_p2" PARTITION OF "public"."gathered" FOR VALUES FROM (7) TO (MAXVALUE);
+
+-- public.wide: k_hash holds xxh3 of (k) modulo 16
+-- recompute the hash in PostgreSQL: no expression does; keyspread verify counts wrong ones
+-- recompute the hash in YQL:        CAST(Digest::XXH3(ToBytes(CAST(FromPg(`k`) AS Int64))) % 16ul AS Int32)
+CREATE TABLE "public"."wide" (
+    "k" bigint NOT NULL,
+    "k_hash" integer NOT NULL,
+    PRIMARY KEY ("k", "k_hash")
+);

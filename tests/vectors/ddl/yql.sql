@@ -165,3 +165,30 @@ CREATE TABLE `counted` (
     AUTO_PARTITIONING_MAX_PARTITIONS_COUNT = 102,
     TTL = Interval("PT0S") ON `at` AS MILLISECONDS
 );
+
+-- public.gathered: k_hash holds pg_hash of (k) modulo 10
+-- recompute the hash in PostgreSQL: mod(mod(hash_record_extended(ROW("k"), 0) + 18446744073709551616, 18446744073709551616), 10)
+-- recompute the hash in YQL:        no expression does; keyspread verify counts wrong ones
+-- The table starts as one partition. Nobody has confirmed that a pgint2 key takes boundaries; if yours
+-- does, say so (backend.capabilities: { pgint8_boundaries: yes }), and the table starts cut, by
+-- PARTITION_AT_KEYS = (4, 7)
+CREATE TABLE `gathered` (
+    `k` pgint8 NOT NULL,
+    `k_hash` pgint2 NOT NULL,
+    PRIMARY KEY (`k_hash`, `k`)
+) WITH (
+    AUTO_PARTITIONING_BY_LOAD = ENABLED,
+    AUTO_PARTITIONING_MIN_PARTITIONS_COUNT = 3
+);
+
+-- public.wide: k_hash holds xxh3 of (k) modulo 16
+-- recompute the hash in PostgreSQL: no expression does; keyspread verify counts wrong ones
+-- recompute the hash in YQL:        CAST(Digest::XXH3(ToBytes(CAST(FromPg(`k`) AS Int64))) % 16ul AS Int32)
+CREATE TABLE `wide` (
+    `k` pgint8 NOT NULL,
+    `k_hash` pgint4 NOT NULL,
+    PRIMARY KEY (`k_hash`, `k`)
+) WITH (
+    AUTO_PARTITIONING_BY_LOAD = ENABLED,
+    AUTO_PARTITIONING_MIN_PARTITIONS_COUNT = 1
+);
