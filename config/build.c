@@ -259,6 +259,16 @@ static bool ascending(uint64_t a, uint64_t b, cfg_hash_type type)
     return type == CFG_HASH_INT8 ? (int64_t)a < (int64_t)b : a < b;
 }
 
+/* Returns NULL, or what a boundary of the table's partitions must be. */
+static const char *parse_boundary(const cfg_table *table, const char *text, uint64_t *at)
+{
+    if (table->hash_buckets == 0)
+        return cfg_parse_hash(text, table->hash_type, at);
+    bool right =
+        cfg_parse_hash(text, CFG_HASH_UINT64, at) == NULL && *at > 0 && *at < table->hash_buckets;
+    return right ? NULL : "with hash_buckets it takes a bucket's number, from 1 to the last one's";
+}
+
 static void build_boundaries(cfg_document *document, const char *prefix,
                              const cfg_raw_partitions *raw, cfg_table *table)
 {
@@ -267,7 +277,7 @@ static void build_boundaries(cfg_document *document, const char *prefix,
     partitions->at_count = raw->at_count;
     for (size_t i = 0; i < raw->at_count; i++) {
         char *where = cfg_printf("%spartitions.at[%zu]", prefix, i);
-        const char *right = cfg_parse_hash(raw->at[i], table->hash_type, &partitions->at[i]);
+        const char *right = parse_boundary(table, raw->at[i], &partitions->at[i]);
         if (right != NULL)
             cfg_mistake(document, where, "%s is \"%s\": %s", where, raw->at[i], right);
         else if (i > 0 && !ascending(partitions->at[i - 1], partitions->at[i], table->hash_type))
@@ -283,6 +293,14 @@ static void build_boundaries(cfg_document *document, const char *prefix,
     }
 }
 
+/* Buckets for batches while partitions are not known: above the most partitions that YDB makes by
+ * itself, but no more than there are values in the hash column. */
+static uint32_t few_buckets(const cfg_table *table)
+{
+    enum { FEW = 64 };
+    return table->hash_buckets > 0 && table->hash_buckets < FEW ? table->hash_buckets : FEW;
+}
+
 /* The default, one partition, stands in only if no key says otherwise. */
 static void build_partitions(cfg_document *document, const char *prefix,
                              const cfg_raw_partitions *raw, cfg_table *table)
@@ -294,7 +312,7 @@ static void build_partitions(cfg_document *document, const char *prefix,
             take_number(document, in, "uniform", raw->uniform, (range){1, 1, 1000000});
     partitions->discover = raw != NULL && WORD(raw->discover, false);
     if (partitions->discover)
-        partitions->buckets = 64; /* above the most partitions that YDB makes by itself */
+        partitions->buckets = few_buckets(table);
     if (raw != NULL && raw->buckets != NULL)
         partitions->buckets =
             take_number(document, in, "buckets", raw->buckets, (range){1, 1, 1000000});
@@ -423,6 +441,8 @@ static void build_table(cfg_document *document, size_t index, const cfg_raw_tabl
     table->partition_key_count = raw->partition_key_count;
     table->partition_key = copy_list(raw->partition_key, raw->partition_key_count);
     table->hash_type = WORD(raw->hash_type, CFG_HASH_INT8);
+    table->hash_buckets =
+        take_number(document, prefix, "hash_buckets", raw->hash_buckets, (range){0, 2, 1024});
     table->key_order =
         WORD(raw->key_order, dialect == CFG_DIALECT_YDB ? CFG_HASH_FIRST : CFG_HASH_LAST);
     table->uncomputable = WORD(raw->uncomputable, CFG_UNCOMPUTABLE_ERROR);

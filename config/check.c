@@ -1,5 +1,6 @@
 #include "config/check.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -165,6 +166,26 @@ static void check_hash(const table_check *check)
             "hash_function pg_hash of %s gives PostgreSQL's signed 64-bit numbers: take hash_type "
             "int8, or xxh3 for uint64",
             table->label);
+}
+
+static void check_hash_buckets(const table_check *check)
+{
+    const cfg_table *table = check->table;
+    const cfg_partitions *partitions = &table->partitions;
+    if (table->hash_buckets == 0)
+        return;
+    if (check->raw->hash_type != NULL)
+        WRONG(
+            check, "hash_type",
+            "hash_type of %s is for the whole hash: with hash_buckets the column is a smallint or "
+            "an integer; remove one of both keys",
+            table->label);
+    if (partitions->uniform > table->hash_buckets || partitions->buckets > table->hash_buckets)
+        WRONG(check, "partitions",
+              "partitions of %s are %" PRIu32 " and hash_buckets is %" PRIu32
+              ": a bucket is never cut in two, so there can be at most that many",
+              table->label, partitions->uniform > 0 ? partitions->uniform : partitions->buckets,
+              table->hash_buckets);
 }
 
 static bool has_column(const cfg_table *table, const char *name, size_t until)
@@ -391,6 +412,7 @@ static void check_table(cfg_document *document, const cfg_raw *raw, const cfg_co
     check_key(&check);
     check_pattern(&check, config);
     check_hash(&check);
+    check_hash_buckets(&check);
     check_columns(&check);
     check_partitions(&check, config);
     check_batch(&check, config);
@@ -409,6 +431,7 @@ static const char *beside_column(const cfg_raw_table *raw)
            : raw->hash_column != NULL   ? "hash_column"
            : raw->hash_function != NULL ? "hash_function"
            : raw->hash_type != NULL     ? "hash_type"
+           : raw->hash_buckets != NULL  ? "hash_buckets"
            : raw->key_order != NULL     ? "key_order"
            : raw->partitions != NULL    ? "partitions"
                                         : NULL;

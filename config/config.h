@@ -86,7 +86,7 @@ typedef struct cfg_ydb {
 
 /* Exactly one of uniform, buckets, at. Default: uniform 1. With `discover` these are buckets, for
  * as long as the table's own partitions are not known. `at` values are int64 or uint64 bit patterns
- * by hash_type. */
+ * by hash_type, or numbers of hash buckets if the table has these. */
 typedef struct cfg_partitions {
     uint32_t uniform; /* 0 = not this */
     uint32_t buckets; /* 0 = not this */
@@ -117,6 +117,7 @@ typedef struct cfg_table {
                           each table's own */
     cfg_hash_function hash_function;
     cfg_hash_type hash_type;
+    uint32_t hash_buckets;   /* the hash column holds the unsigned hash modulo this; 0: the hash */
     cfg_key_order key_order; /* defaulted: the hash is last, before YDB first */
     cfg_column *columns;
     size_t column_count; /* 0: ask the backend */

@@ -121,6 +121,7 @@ static const cyaml_schema_field_t table_fields[] = {
     STRING("hash_column", cfg_raw_table, hash_column),
     ENUM("hash_function", cfg_raw_table, hash_function, hash_functions),
     ENUM("hash_type", cfg_raw_table, hash_type, hash_types),
+    UINT("hash_buckets", cfg_raw_table, hash_buckets),
     ENUM("key_order", cfg_raw_table, key_order, key_orders),
     SEQUENCE("columns", cfg_raw_table, columns, &column, 0),
     CYAML_FIELD_MAPPING_PTR("partitions", OPTIONAL, cfg_raw_table, partitions, partitions_fields),

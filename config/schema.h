@@ -55,6 +55,7 @@ typedef struct cfg_raw_table {
     char *hash_column;
     cfg_hash_function *hash_function;
     cfg_hash_type *hash_type;
+    uint32_t *hash_buckets;
     cfg_key_order *key_order;
     cfg_raw_column *columns;
     unsigned columns_count;

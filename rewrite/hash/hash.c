@@ -88,7 +88,8 @@ static uint64_t hash_canonical(const rw_table *table, const pgw_value *values)
     return hash;
 }
 
-uint64_t rw_hash_key(const rw_table *table, const pgw_value *values)
+/* All 64 bits. */
+static uint64_t whole_hash(const rw_table *table, const pgw_value *values)
 {
     switch (table->hash_function) {
     case RW_NUMERIC_HASH:
@@ -98,6 +99,12 @@ uint64_t rw_hash_key(const rw_table *table, const pgw_value *values)
     default:
         return hash_canonical(table, values);
     }
+}
+
+uint64_t rw_hash_key(const rw_table *table, const pgw_value *values)
+{
+    uint64_t hash = whole_hash(table, values);
+    return table->buckets == 0 ? hash : hash % table->buckets;
 }
 
 void rw_hash_print(const rw_table *table, uint64_t hash, pgw_buf *out)

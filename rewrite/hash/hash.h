@@ -14,7 +14,8 @@ uint64_t rw_numeric_hash(uint64_t value); /* Thomas Wang's mix; YQL's Digest::Nu
 /* Whether `function` takes these column types; on false the error says which and why. */
 PGW_MUST_CHECK bool rw_hash_supports(rw_hash_function function, const uint32_t *types, size_t count,
                                      pgw_error *error);
-/* The table's hash of its hash_key values (in hash_key order, already as stored). */
+/* What the hash column of a row with these hash_key values (in hash_key order, already as stored)
+ * holds: the table's hash, or its bucket, the unsigned hash modulo `buckets`. */
 uint64_t rw_hash_key(const rw_table *table, const pgw_value *values);
 /* The number as SQL writes it for the table's hash_type: signed for int8, unsigned for uint64. */
 void rw_hash_print(const rw_table *table, uint64_t hash, pgw_buf *out);

@@ -26,6 +26,8 @@ uint32_t rw_partition_of(const rw_table *table, uint64_t hash)
 {
     if (table->partitions.kind == RW_PARTITION_AT)
         return rw_partition_in(&table->partitions, table->hash_type, hash);
+    if (table->buckets > 0)
+        return (uint32_t)(hash * table->partitions.count / table->buckets);
     unsigned __int128 product =
         (unsigned __int128)ordered(table->hash_type, hash) * table->partitions.count;
     return (uint32_t)(product >> 64);
@@ -35,8 +37,10 @@ uint64_t rw_partition_start(const rw_table *table, uint32_t number)
 {
     if (table->partitions.kind == RW_PARTITION_AT)
         return table->partitions.at[number - 1];
-    /* The least p with floor(p * N / 2^64) = number. */
+    /* The least p with floor(p * N / 2^64) = number, or floor(p * N / buckets). */
     uint32_t count = table->partitions.count;
+    if (table->buckets > 0)
+        return ((uint64_t)number * table->buckets + count - 1) / count;
     unsigned __int128 product = ((unsigned __int128)number << 64) + count - 1;
     return ordered(table->hash_type, (uint64_t)(product / count));
 }

@@ -6,8 +6,9 @@
 
 #include "rewrite/hash/table.h"
 
-/* From 0. uniform and buckets: floor(p·N / 2^64) with p the hash, its top bit flipped for int8 so
- * that order is kept; at: how many boundaries are not greater than the hash. */
+/* From 0, of what the hash column holds. uniform and buckets: floor(p·N / 2^64) with p the hash,
+ * its top bit flipped for int8 so that order is kept; of a table with hash buckets floor(p·N /
+ * buckets) with p the bucket; at: how many boundaries are not greater than the hash. */
 uint32_t rw_partition_of(const rw_table *table, uint64_t hash);
 /* … by a map of its own, of kind at. */
 uint32_t rw_partition_in(const rw_partitions *map, rw_hash_type type, uint64_t hash);

@@ -72,7 +72,7 @@ bool rw_table_is_looked_up(const rw_table *table)
 bool rw_table_shares_rule(const rw_table *a, const rw_table *b)
 {
     bool shares = a->hash_function == b->hash_function && a->hash_type == b->hash_type &&
-                  a->hash_key_count == b->hash_key_count;
+                  a->buckets == b->buckets && a->hash_key_count == b->hash_key_count;
     for (size_t i = 0; i < a->hash_key_count && shares; i++) {
         const rw_column *one = &a->columns[a->hash_key[i]], *other = &b->columns[b->hash_key[i]];
         shares =
@@ -106,9 +106,8 @@ bool rw_table_shifts(const rw_table *table)
 
 bool rw_table_begins_with_hash(const rw_table *table)
 {
-    int16_t place = table->hash_column < table->column_count
-                        ? table->columns[table->hash_column].key_place
-                        : 0;
+    int16_t place =
+        table->hash_column < table->column_count ? table->columns[table->hash_column].key_place : 0;
     return place > 0 ? place == 1 : table->hash_first;
 }
 

@@ -113,6 +113,9 @@ typedef struct rw_table {
     size_t index_count;
     rw_hash_function hash_function;
     rw_hash_type hash_type;
+    /* The hash column holds a bucket, the unsigned hash modulo this, as int2 or int4; 0: it holds
+     * the hash itself, of hash_type. Of a table with buckets hash_type is RW_HASH_INT8. */
+    uint32_t buckets;
     bool hash_first; /* a key that is made for it begins with the hash column, else it ends with
                         it; where the hash stands in the key that it has, key_place tells */
     rw_partitions partitions;

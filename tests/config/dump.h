@@ -53,6 +53,8 @@ static inline void dump_table(FILE *out, const cfg_table *it)
     fprintf(out, "%s %s %s %d %s %d %d %d %zu %u:", dump_text(it->schema), it->name,
             dump_text(it->label), it->pattern, dump_text(it->hash_column), it->hash_function,
             it->hash_type, it->key_order, it->place, it->line);
+    if (it->hash_buckets > 0)
+        fprintf(out, " hash_buckets %u", it->hash_buckets);
     dump_list(out, it->primary_key, it->primary_key_count);
     dump_list(out, it->hash_key, it->hash_key_count);
     dump_list(out, it->partition_key, it->partition_key_count);

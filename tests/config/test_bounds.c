@@ -51,6 +51,8 @@ static const char *const places[] = {
     "backend: {dsn: \"host=127.0.0.1\", dialect: ydb}\ntables:\n  - name: t\n"
     "    primary_key: [a]\n    hash_function: xxh3\n    columns: [{name: a, type: bigint}]\n"
     "    ydb:\n      %s\n",
+    "backend: {dsn: \"host=127.0.0.1\"}\ntables:\n  - name: t\n    primary_key: [a]\n"
+    "    hash_function: xxh3\n    %s\n",
 };
 enum {
     TOP,
@@ -64,7 +66,8 @@ enum {
     BATCH,
     PARTITIONS,
     SEQUENCES,
-    TABLE_YDB
+    TABLE_YDB,
+    TABLE_KEY
 };
 
 /* Of a table the place is that in the first one. */
@@ -106,6 +109,7 @@ static const number numbers[] = {
     {"target_ms", BATCH, 50, 1, 60000, OF_TABLE(batch.target_ms)},
     {"lock_wait_ms", BATCH, 200, 1, 600000, OF_TABLE(batch.lock_wait_ms)},
     {"max_wait_ms", BATCH, 30000, 1, 3600000, OF_TABLE(batch.max_wait_ms)},
+    {"hash_buckets", TABLE_KEY, 0, 2, 1024, OF_TABLE(hash_buckets)},
     {"uniform", PARTITIONS, 1, 1, 1000000, OF_TABLE(partitions.uniform)},
     {"buckets", PARTITIONS, 0, 1, 1000000, OF_TABLE(partitions.buckets)},
     {"block", SEQUENCES, 1, 1, 10000, OF_TABLE(block)},

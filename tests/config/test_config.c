@@ -157,6 +157,7 @@ static void test_sample_is_defaults(void **state)
     assert_int_equal(a->hash_key_count, b->hash_key_count);
     assert_string_equal(a->hash_column, b->hash_column);
     assert_int_equal(a->hash_type, b->hash_type);
+    assert_int_equal(a->hash_buckets, b->hash_buckets);
     assert_int_equal(a->key_order, b->key_order);
     assert_int_equal(a->uncomputable, b->uncomputable);
     assert_int_equal(a->null_key, b->null_key);

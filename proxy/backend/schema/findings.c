@@ -68,8 +68,8 @@ static char *rule_of(const rw_table *table)
 {
     pgw_buf rule = {0};
     const rw_column *hash = &table->columns[table->hash_column];
-    pgw_buf_addf(&rule, "%d %d %s %d", table->hash_function, table->hash_type, hash->name,
-                 hash->attnum);
+    pgw_buf_addf(&rule, "%d %d %u %s %d", table->hash_function, table->hash_type, table->buckets,
+                 hash->name, hash->attnum);
     for (size_t i = 0; i < table->hash_key_count; i++) {
         const rw_column *column = &table->columns[table->hash_key[i]];
         pgw_buf_addf(&rule, ", %s %d %u %d", column->name, column->attnum, column->type,

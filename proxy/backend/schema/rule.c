@@ -26,7 +26,7 @@ typedef struct inquiry {
 static bool same_rule(const cfg_table *a, const cfg_table *b)
 {
     bool same = a->hash_function == b->hash_function && a->hash_type == b->hash_type &&
-                strcmp(a->hash_column, b->hash_column) == 0 &&
+                a->hash_buckets == b->hash_buckets && strcmp(a->hash_column, b->hash_column) == 0 &&
                 a->hash_key_count == b->hash_key_count;
     for (size_t i = 0; same && i < a->hash_key_count; i++)
         same = strcmp(a->hash_key[i], b->hash_key[i]) == 0;

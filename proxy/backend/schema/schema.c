@@ -310,6 +310,7 @@ static void set_rules(rw_table *table, const cfg_table *config)
                                                  [CFG_PG_HASH] = RW_PG_HASH};
     table->hash_function = functions[config->hash_function];
     table->hash_type = config->hash_type == CFG_HASH_INT8 ? RW_HASH_INT8 : RW_HASH_UINT64;
+    table->buckets = config->hash_buckets;
     table->hash_first = config->key_order == CFG_HASH_FIRST;
     table->forward_uncomputable = config->uncomputable == CFG_UNCOMPUTABLE_FORWARD;
     table->allow_null_key = config->null_key == CFG_NULL_KEY_ALLOW;
@@ -477,10 +478,9 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
         a->looked_up != b->looked_up || a->heeds_updates != b->heeds_updates ||
         a->defers_updates != b->defers_updates || a->moves_keys != b->moves_keys ||
         a->in_parts != b->in_parts || a->quiet != b->quiet || a->overloads != b->overloads ||
-        a->own_calls != b->own_calls ||
-        a->expressions_run != b->expressions_run || a->casts_run != b->casts_run ||
-        a->own_types != b->own_types || a->reads_settings != b->reads_settings ||
-        a->oid != b->oid || a->triggers != b->triggers ||
+        a->own_calls != b->own_calls || a->expressions_run != b->expressions_run ||
+        a->casts_run != b->casts_run || a->own_types != b->own_types ||
+        a->reads_settings != b->reads_settings || a->oid != b->oid || a->triggers != b->triggers ||
         !same_text(a->part_names, b->part_names) || !same_text(a->key_name, b->key_name) ||
         a->last != b->last || !same_text(a->system_columns, b->system_columns))
         return false;
@@ -491,8 +491,8 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
                         b->primary_key_count) &&
            same_indexes(a->hash_key, a->hash_key_count, b->hash_key, b->hash_key_count) &&
            a->hash_column == b->hash_column && a->hash_function == b->hash_function &&
-           a->hash_type == b->hash_type && a->hash_first == b->hash_first &&
-           same_partitions(&a->partitions, &b->partitions) &&
+           a->hash_type == b->hash_type && a->buckets == b->buckets &&
+           a->hash_first == b->hash_first && same_partitions(&a->partitions, &b->partitions) &&
            a->forward_uncomputable == b->forward_uncomputable &&
            a->allow_null_key == b->allow_null_key && a->ignore_sequences == b->ignore_sequences &&
            a->repeats_upserts == b->repeats_upserts && a->block == b->block &&

@@ -38,7 +38,7 @@ static bool is_alike(const rw_table *heir, const rw_table *parent)
     if (heir == NULL || parent == NULL)
         return heir == parent;
     bool alike = heir->hash_function == parent->hash_function &&
-                 heir->hash_type == parent->hash_type &&
+                 heir->hash_type == parent->hash_type && heir->buckets == parent->buckets &&
                  heir->hash_key_count == parent->hash_key_count &&
                  strcmp(rw_define_hash(heir), rw_define_hash(parent)) == 0;
     for (size_t i = 0; alike && i < heir->hash_key_count; i++)
