@@ -22,6 +22,26 @@ static void make_uniform(ye_map *map, ye_table *table, size_t count)
             .id = ++map->last_id, .begin = (uint64_t)(((unsigned __int128)i << 64) / count)};
 }
 
+/* The first partition begins before all buckets. */
+static void make_of_buckets(ye_map *map, ye_table *table, size_t count)
+{
+    const uint64_t zero = table->is_unsigned ? 0 : (uint64_t)1 << 63;
+    table->count = count;
+    for (size_t i = 0; i < count; i++)
+        table->partitions[i] =
+            (ye_partition){.id = ++map->last_id,
+                           .begin = i > 0 ? zero + (i * table->buckets + count - 1) / count : 0};
+}
+
+static bool take_key(ye_table *table, char *value)
+{
+    char *name;
+    size_t i = 0;
+    while ((name = strsep(&value, ":")) != NULL && i < sizeof table->key / sizeof *table->key)
+        snprintf(table->key[i++], sizeof *table->key, "%s", name);
+    return name == NULL;
+}
+
 static bool take_option(ye_table *table, size_t *uniform, char *option)
 {
     char *value = strchr(option, '=');
@@ -36,6 +56,10 @@ static bool take_option(ye_table *table, size_t *uniform, char *option)
         table->position = (unsigned)atoi(value) - 1;
     else if (strcmp(option, "uniform") == 0)
         *uniform = (size_t)atol(value);
+    else if (strcmp(option, "buckets") == 0)
+        table->buckets = (size_t)atol(value);
+    else if (strcmp(option, "key") == 0)
+        return take_key(table, value);
     else
         return false;
     return true;
@@ -53,7 +77,10 @@ bool ye_map_add(ye_map *map, const char *description)
             return false;
     if (uniform < 1 || uniform > YE_PARTITIONS || map->count == YE_TABLES)
         return false;
-    make_uniform(map, table, uniform);
+    if (table->buckets > 0)
+        make_of_buckets(map, table, uniform);
+    else
+        make_uniform(map, table, uniform);
     map->count++;
     return true;
 }
