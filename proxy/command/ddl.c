@@ -59,7 +59,10 @@ static void print_head(ddl_writer *ddl)
                  hash_column(ddl)->name, rw_hash_function_name(table->hash_function));
     for (size_t i = 0; i < table->hash_key_count; i++)
         pgw_buf_addf(&text, "%s%s", i ? ", " : "", table->columns[table->hash_key[i]].name);
-    pgw_buf_add(&text, ")", 2);
+    pgw_buf_add_byte(&text, ')');
+    if (table->buckets > 0)
+        pgw_buf_addf(&text, " modulo %u", table->buckets);
+    pgw_buf_add_byte(&text, '\0');
     comment(ddl, "", text.ptr);
     comment_expression(ddl, false);
     comment_expression(ddl, true);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "rewrite/hash/hash.h"
+#include "rewrite/hash/hash_column.h"
 #include "rewrite/hash/partition.h"
 
 enum { MOST_BY_DEFAULT = 50 }; /* AUTO_PARTITIONING_MAX_PARTITIONS_COUNT, as documented */
@@ -100,12 +101,18 @@ static void print_column(writer *write, size_t i)
     fputc('\n', write->out);
 }
 
+static const char *type_of_hash(const rw_table *table)
+{
+    if (table->buckets > 0)
+        return strcmp(rw_hash_column_type(table), "integer") == 0 ? "pgint4" : "pgint2";
+    return table->hash_type == RW_HASH_INT8 ? "pgint8" : "Uint64";
+}
+
 static void print_hash_column(writer *write)
 {
     fprintf(write->out, "%s    ", write->yql->margin);
     print_name(write, write->table->columns[write->table->hash_column].name);
-    fprintf(write->out, " %s NOT NULL,\n",
-            write->table->hash_type == RW_HASH_INT8 ? "pgint8" : "Uint64");
+    fprintf(write->out, " %s NOT NULL,\n", type_of_hash(write->table));
 }
 
 static void print_index(writer *write, const cfg_index *index)
@@ -157,8 +164,9 @@ static void print_boundaries(writer *write)
     pgw_buf_free(&text);
 }
 
-/* How the table is cut at first. UNIFORM_PARTITIONS takes Uint64 alone, and whether a pgint8 key
- * takes boundaries is not known: else the store cuts the table where the rows turn out to be. */
+/* How the table is cut at first. UNIFORM_PARTITIONS takes Uint64 alone, and whether a key that
+ * begins with pgint8 or pgint2 takes boundaries is not known: else the store cuts the table where
+ * the rows turn out to be. */
 static void print_cut(writer *write)
 {
     const rw_partitions *partitions = &write->table->partitions;
@@ -225,9 +233,10 @@ static void print_unconfirmed(writer *write)
         partitions->count < 2 || write->yql->capabilities->can[CFG_CAN_PGINT8_BOUNDARIES])
         return;
     fprintf(write->out,
-            "-- The table starts as one partition. Nobody has confirmed that a pgint8 key takes "
+            "-- The table starts as one partition. Nobody has confirmed that a %s key takes "
             "boundaries; if yours\n-- does, say so (backend.capabilities: { pgint8_boundaries: yes "
-            "}), and the table starts cut, by\n-- PARTITION_AT_KEYS = ");
+            "}), and the table starts cut, by\n-- PARTITION_AT_KEYS = ",
+            type_of_hash(write->table));
     print_boundaries(write);
     fputc('\n', write->out);
 }

@@ -202,7 +202,7 @@ static bool fingerprint_short(const rw_table *table, const rw_key *key, uint64_t
 
 px_unit_key px_unit_key_of(const rw_table *table, const rw_key *key)
 {
-    px_unit_key out = {.hash = key->hash, .constant = key->all_known, .partition = key->partition};
+    px_unit_key out = {.hash = key->whole, .constant = key->all_known, .partition = key->partition};
     if (!key->all_known || fingerprint_short(table, key, &out.fingerprint))
         return out;
     pgw_buf bytes = {0};

@@ -40,6 +40,17 @@ static bool read_value(px_copy *it, const rw_column *column, const pgw_copy_fiel
            pgw_value_fit(column->typmod, false, &it->scratch, out, &ignored) == PGW_KNOWN;
 }
 
+/* As many bytes as the hash column's type has. */
+static void add_binary(uint32_t type, uint64_t hash, pgw_buf *out)
+{
+    if (type == PGW_INT2)
+        pgw_buf_add_i16(out, (int16_t)hash);
+    else if (type == PGW_INT4)
+        pgw_buf_add_i32(out, (int32_t)hash);
+    else
+        pgw_buf_add_i64(out, (int64_t)hash);
+}
+
 /* A pgw_copy_fill. A row whose hash cannot be told gets NULL: the server says what is wrong with its
  * key, or else that the hash is missing. */
 static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
@@ -57,7 +68,7 @@ static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
     }
     uint64_t hash = rw_hash_key(table, it->values);
     if (it->copy->data.format == PGW_COPY_BINARY)
-        pgw_buf_add_i64(out, (int64_t)hash);
+        add_binary(table->columns[table->hash_column].type, hash, out);
     else
         rw_hash_print(table, hash, out);
     if (it->scratch.bytes > SCRATCH)

@@ -655,7 +655,8 @@ static bool read_key(filling *in)
             return false;
     for (size_t h = 0; h < table->hash_key_count; h++)
         hashed[h] = key->values[in->like->hashed[h]];
-    key->hash = rw_hash_key(table, hashed);
+    key->whole = rw_hash_whole(table, hashed);
+    key->hash = rw_hash_stored(table, key->whole);
     key->partition = px_map_partition(in->worker, table, key->hash);
     return px_bind_within(in->worker, table, in->rows->close - in->rows->open, key);
 }

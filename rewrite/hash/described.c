@@ -16,6 +16,7 @@ enum {
 
 typedef struct boundaries {
     rw_hash_type type;
+    uint32_t buckets; /* the column holds numbers below this in 2 or 4 bytes; 0: hashes in 8 */
     uint64_t *at;
     size_t count;
     bool swapped; /* bytes are read from the greatest to the least */
@@ -62,12 +63,19 @@ static bool read_decimal(const char *text, rw_hash_type type, uint64_t *out)
     return errno == 0 && !(negative && type == RW_HASH_UINT64);
 }
 
-static uint64_t read_bytes(const uint8_t *bytes, bool swapped)
+/* A bucket is never negative. */
+static uint64_t read_bytes(const uint8_t *bytes, size_t size, bool swapped)
 {
     uint64_t value = 0;
-    for (size_t i = 0; i < sizeof value; i++)
-        value = value << 8 | bytes[swapped ? i : sizeof value - 1 - i];
+    for (size_t i = 0; i < size; i++)
+        value = value << 8 | bytes[swapped ? i : size - 1 - i];
     return value;
+}
+
+static bool is_size(const boundaries *read, size_t size)
+{
+    return read->buckets > 0 ? size == sizeof(int16_t) || size == sizeof(int32_t)
+                             : size == sizeof(int64_t);
 }
 
 /* The bytes behind base64, the first `cap` of them at most. */
@@ -80,14 +88,14 @@ static size_t decode(json_object *value, uint8_t *bytes, size_t cap)
     return pgw_base64_decode(text, bytes, cap, &len) ? len : 0;
 }
 
-/* 8 bytes in base64, of which end nobody knows, or digits. */
+/* As many bytes in base64 as a hash or a bucket has, of which end nobody knows, or digits. */
 static bool read_base64(json_object *value, const boundaries *read, uint64_t *out)
 {
     char bytes[25] = "";
     size_t len = decode(value, (uint8_t *)bytes, sizeof bytes - 1);
-    if (len != sizeof *out)
+    if (!is_size(read, len))
         return strlen(bytes) == len && read_decimal(bytes, read->type, out);
-    *out = read_bytes((uint8_t *)bytes, read->swapped);
+    *out = read_bytes((uint8_t *)bytes, len, read->swapped);
     return true;
 }
 
@@ -126,14 +134,14 @@ static bool read_split(json_object *item, const boundaries *read, uint64_t *out)
  * its bytes …} */
 static bool read_end(json_object *item, const boundaries *read, uint64_t *out)
 {
-    enum { COUNT = 2, SIZE = 4, CELL = 8, ALL = COUNT + SIZE + CELL };
-    static const uint8_t eight[SIZE] = {CELL, 0, 0, 0};
+    enum { COUNT = 2, SIZE = 4, HEAD = COUNT + SIZE, MOST = HEAD + 8 };
     json_object *end = member(item, "EndOfRangeKeyPrefix");
-    uint8_t cells[ALL + 1];
-    if (!json_object_is_type(end, json_type_string) || decode(end, cells, sizeof cells) < ALL ||
-        memcmp(cells + COUNT, eight, SIZE) != 0)
+    uint8_t cells[MOST + 1];
+    size_t len = json_object_is_type(end, json_type_string) ? decode(end, cells, sizeof cells) : 0;
+    uint64_t size = len >= HEAD ? read_bytes(cells + COUNT, SIZE, false) : 0;
+    if (!is_size(read, size) || len < HEAD + size)
         return false;
-    *out = read_bytes(cells + COUNT + SIZE, read->swapped);
+    *out = read_bytes(cells + HEAD, size, read->swapped);
     return true;
 }
 
@@ -142,9 +150,11 @@ static uint64_t ordered(const boundaries *read, uint64_t hash)
     return read->type == RW_HASH_INT8 ? hash ^ TOP_BIT : hash;
 }
 
-/* False: they do not ascend. */
+/* False: they do not ascend, or are no buckets. */
 static bool add(boundaries *read, uint64_t hash)
 {
+    if (read->buckets > 0 && hash >= read->buckets)
+        return false;
     if (read->count > 0) {
         uint64_t last = read->at[read->count - 1];
         if (last == hash)
@@ -206,9 +216,9 @@ static const char *read_description(json_object *root, const char *column, bound
 }
 
 const char *rw_partitions_described(pgw_slice json, const char *column, rw_hash_type type,
-                                    rw_partitions *out)
+                                    uint32_t buckets, rw_partitions *out)
 {
-    boundaries read = {.type = type};
+    boundaries read = {.type = type, .buckets = buckets};
     if (json.len > RW_DESCRIBED_MOST)
         return "it is too long";
     json_tokener *tokener = json_tokener_new_ex(DEEPEST);

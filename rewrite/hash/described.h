@@ -9,10 +9,12 @@
 
 enum { RW_DESCRIBED_MOST = 8 << 20 }; /* bytes of a description; longer ones are not read */
 
-/* Reads where partitions of a table begin whose key begins with `column`, a hash of `type`. Fills
+/* Reads where partitions of a table begin whose key begins with `column`, a hash of `type`, or
+ * one of so many `buckets`. Fills
  * `out` (of kind at; `at` is malloc'ed) and returns NULL, or returns the reason, a constant text
  * without anything of the description. Boundaries with the same hash count once. */
 PGW_MUST_CHECK const char *rw_partitions_described(pgw_slice json, const char *column,
-                                                   rw_hash_type type, rw_partitions *out);
+                                                   rw_hash_type type, uint32_t buckets,
+                                                   rw_partitions *out);
 
 #endif

@@ -5,6 +5,7 @@
 #include "rewrite/hash/pg_hash.h"
 #include "rewrite/lex/quote.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -88,8 +89,7 @@ static uint64_t hash_canonical(const rw_table *table, const pgw_value *values)
     return hash;
 }
 
-/* All 64 bits. */
-static uint64_t whole_hash(const rw_table *table, const pgw_value *values)
+uint64_t rw_hash_whole(const rw_table *table, const pgw_value *values)
 {
     switch (table->hash_function) {
     case RW_NUMERIC_HASH:
@@ -103,8 +103,7 @@ static uint64_t whole_hash(const rw_table *table, const pgw_value *values)
 
 uint64_t rw_hash_key(const rw_table *table, const pgw_value *values)
 {
-    uint64_t hash = whole_hash(table, values);
-    return table->buckets == 0 ? hash : hash % table->buckets;
+    return rw_hash_stored(table, rw_hash_whole(table, values));
 }
 
 void rw_hash_print(const rw_table *table, uint64_t hash, pgw_buf *out)
@@ -135,13 +134,17 @@ static void add_yql_identifier(pgw_buf *out, const char *name)
 
 static void add_postgres(const rw_table *table, pgw_buf *out)
 {
-    pgw_buf_add_str(out, "hash_record_extended(ROW(");
+    pgw_buf_add_str(out, table->buckets > 0 ? "mod(mod(hash_record_extended(ROW("
+                                            : "hash_record_extended(ROW(");
     for (size_t i = 0; i < table->hash_key_count; i++) {
         if (i > 0)
             pgw_buf_add_str(out, ", ");
         rw_add_identifier(out, table->columns[table->hash_key[i]].name);
     }
     pgw_buf_add_str(out, "), 0)");
+    if (table->buckets > 0) /* the hash is signed, and its modulo is unsigned */
+        pgw_buf_addf(out, " + 18446744073709551616, 18446744073709551616), %" PRIu32 ")",
+                     table->buckets);
 }
 
 /* The only key column as YQL's own type. A table whose hash column is int8 was made with
@@ -158,7 +161,7 @@ static void add_yql_column(const rw_table *table, pgw_buf *out)
 static void add_yql(const rw_table *table, bool integer, pgw_buf *out)
 {
     bool signed_result = table->hash_type == RW_HASH_INT8;
-    pgw_buf_add_str(out, signed_result ? "FromBytes(ToBytes(" : "");
+    pgw_buf_add_str(out, table->buckets > 0 ? "CAST(" : signed_result ? "FromBytes(ToBytes(" : "");
     pgw_buf_add_str(out, table->hash_function == RW_NUMERIC_HASH ? "Digest::NumericHash(FromBytes("
                          : table->hash_function == RW_XXH3       ? "Digest::XXH3("
                                                                  : "Digest::CityHash(");
@@ -166,7 +169,11 @@ static void add_yql(const rw_table *table, bool integer, pgw_buf *out)
     add_yql_column(table, out);
     pgw_buf_add_str(out, integer ? " AS Int64))" : " AS String)");
     pgw_buf_add_str(out, table->hash_function == RW_NUMERIC_HASH ? ", Uint64))" : ")");
-    pgw_buf_add_str(out, signed_result ? "), Int64)" : "");
+    if (table->buckets > 0)
+        pgw_buf_addf(out, " %% %" PRIu32 "ul AS %s)", table->buckets,
+                     table->columns[table->hash_column].type == PGW_INT4 ? "Int32" : "Int16");
+    else
+        pgw_buf_add_str(out, signed_result ? "), Int64)" : "");
 }
 
 char *rw_hash_expression(const rw_table *table, bool yql, pgw_arena *arena)

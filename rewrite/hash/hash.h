@@ -14,13 +14,20 @@ uint64_t rw_numeric_hash(uint64_t value); /* Thomas Wang's mix; YQL's Digest::Nu
 /* Whether `function` takes these column types; on false the error says which and why. */
 PGW_MUST_CHECK bool rw_hash_supports(rw_hash_function function, const uint32_t *types, size_t count,
                                      pgw_error *error);
-/* What the hash column of a row with these hash_key values (in hash_key order, already as stored)
- * holds: the table's hash, or its bucket, the unsigned hash modulo `buckets`. */
+/* All 64 bits of the table's hash of these hash_key values (in hash_key order, already as
+ * stored). */
+uint64_t rw_hash_whole(const rw_table *table, const pgw_value *values);
+/* What the hash column holds of it: the hash, or its bucket, the unsigned hash modulo `buckets`. */
+static inline uint64_t rw_hash_stored(const rw_table *table, uint64_t whole)
+{
+    return table->buckets == 0 ? whole : whole % table->buckets;
+}
+/* What the hash column of a row with these hash_key values holds. */
 uint64_t rw_hash_key(const rw_table *table, const pgw_value *values);
 /* The number as SQL writes it for the table's hash_type: signed for int8, unsigned for uint64. */
 void rw_hash_print(const rw_table *table, uint64_t hash, pgw_buf *out);
-/* The expression that recomputes the hash in PostgreSQL or in YQL, or NULL if there is none.
- * Arena-owned. */
+/* The expression that recomputes what the hash column holds in PostgreSQL or in YQL, or NULL if
+ * there is none. Arena-owned. */
 char *rw_hash_expression(const rw_table *table, bool yql, pgw_arena *arena);
 const char *rw_hash_function_name(rw_hash_function function); /* as in the configuration */
 

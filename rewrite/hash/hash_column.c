@@ -12,11 +12,19 @@ static void add_name(const rw_table *table, pgw_buf *out)
     rw_add_identifier(out, table->columns[table->hash_column].name);
 }
 
+const char *rw_hash_column_type(const rw_table *table)
+{
+    if (table->buckets == 0)
+        return table->hash_type == RW_HASH_INT8 ? "bigint" : "numeric(20,0)";
+    bool wide = table->hash_column < table->column_count &&
+                table->columns[table->hash_column].type == PGW_INT4;
+    return wide ? "integer" : "smallint";
+}
+
 void rw_hash_column_define(const rw_table *table, pgw_buf *out)
 {
     add_name(table, out);
-    pgw_buf_addf(out, " %s NOT NULL",
-                 table->hash_type == RW_HASH_INT8 ? "bigint" : "numeric(20,0)");
+    pgw_buf_addf(out, " %s NOT NULL", rw_hash_column_type(table));
 }
 
 bool rw_hash_column_check(const rw_table *table, pgw_buf *out)

@@ -7,6 +7,9 @@
 
 #include "rewrite/hash/table.h"
 
+/* The type of a hash column that is made: "bigint", "numeric(20,0)"; of a table with hash buckets
+ * "smallint", or "integer" where the table has or lists the column with that type. */
+const char *rw_hash_column_type(const rw_table *table);
 /* `"h" bigint NOT NULL`. */
 void rw_hash_column_define(const rw_table *table, pgw_buf *out);
 /* `CHECK ("h" = …)`. False: no expression of the backend's computes the hash, and nothing is

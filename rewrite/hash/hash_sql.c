@@ -2,6 +2,8 @@
 
 #include "rewrite/hash/xxh3_sql.h"
 
+#include <inttypes.h>
+
 #define PG "pg_catalog."
 #define SQL(...) pgw_arena_printf(arena, __VA_ARGS__)
 
@@ -266,11 +268,14 @@ static char *hash_or(const rw_table *table, const char *const *values, const cha
     if (table->hash_function == RW_NUMERIC_HASH && table->allow_null_key)
         hash = SQL("coalesce(%s, %s)", hash, numeric_hash("0", arena));
     hash = unless_null(table, casts, hash, arena);
-    return table->hash_type == RW_HASH_INT8
-               ? hash
-               : SQL(PG "mod(%s::numeric operator(pg_catalog.+) 18446744073709551616, "
-                        "18446744073709551616)",
-                     hash);
+    if (table->hash_type == RW_HASH_INT8 && table->buckets == 0)
+        return hash;
+    char *unsigned_hash = SQL(PG "mod(%s::numeric operator(pg_catalog.+) 18446744073709551616, "
+                                 "18446744073709551616)",
+                              hash);
+    return table->buckets == 0
+               ? unsigned_hash
+               : SQL(PG "mod(%s, %" PRIu32 "::numeric)::bigint", unsigned_hash, table->buckets);
 }
 
 void rw_sql_fail(const rw_table *table, const char *words, rw_hash_type type, pgw_buf *out)

@@ -18,9 +18,10 @@ bool rw_key_may_change(const rw_table *table);
 /* A key column's type as a cast names it, whatever search_path is: without its length or precision.
  */
 const char *rw_hash_sql_type(uint32_t type);
-/* The expression, of the type of the hash column. `values`: one expression for each column of the
- * hash_key, in its order, to be used many times, each of a type that an assignment would cast to
- * the column's. Where one is NULL and must not be, the hash is NULL if the column takes it. */
+/* The expression, of the type of the hash column, or an int8 where that holds buckets. `values`:
+ * one expression for each column of the hash_key, in its order, to be used many times, each of a
+ * type that an assignment would cast to the column's. Where one is NULL and must not be, the hash
+ * is NULL if the column takes it. */
 char *rw_hash_sql(const rw_table *table, const char *const *values, pgw_arena *arena);
 /* The same, but NULL, and no error, where a key is too long. */
 char *rw_hash_sql_or_null(const rw_table *table, const char *const *values, pgw_arena *arena);

@@ -93,6 +93,11 @@ static pgw_verdict value_of(const row_reading *in, const rw_cell *cell, size_t c
     return rw_cell_value(cell, &in->insert->table->columns[column], in->params, &reading, out);
 }
 
+static bool is_integer(uint32_t type)
+{
+    return type == PGW_INT2 || type == PGW_INT4 || type == PGW_INT8;
+}
+
 /* Whether the client's value for the hash column is the hash. */
 static bool is_hash(const row_reading *in, const rw_cell *cell, uint64_t hash)
 {
@@ -105,7 +110,7 @@ static bool is_hash(const row_reading *in, const rw_cell *cell, uint64_t hash)
     bool same = plain && pgw_slice_eq(cell->text, pgw_slice_buf(&digits));
     if (!same && value_of(in, cell, table->hash_column, &ignored, &value) == PGW_KNOWN &&
         !value.null)
-        same = value.type == PGW_INT8      ? (uint64_t)value.as.integer == hash
+        same = is_integer(value.type)      ? (uint64_t)value.as.integer == hash
                : value.type == PGW_NUMERIC ? pgw_slice_eq(value.as.bytes, pgw_slice_buf(&digits))
                                            : false;
     pgw_buf_free(&digits);
@@ -175,7 +180,8 @@ pgw_verdict rw_insert_key(const rw_insert *insert, size_t row, rw_params params,
         rejected = rejected || (hashed[i].null && !table->allow_null_key);
     }
     other_values(&in, key);
-    key->hash = rw_hash_key(table, hashed);
+    key->whole = rw_hash_whole(table, hashed);
+    key->hash = rw_hash_stored(table, key->whole);
     key->partition = rw_partition_of(table, key->hash);
     const rw_cell *own = in.row->hash_cell;
     if (!rejected && own->kind != RW_CELL_ABSENT && own->kind != RW_CELL_DEFAULT &&

@@ -6,12 +6,13 @@
 
 #include "rewrite/insert/insert.h"
 
-/* The keys of one row: values of the primary key columns as stored (key[i] valid where known[i])
- * and the hash. Checks the client's own hash column (22023) and NULLs (23502), where the backend
- * does not reject them itself. PGW_UNKNOWABLE comes
- * with error 0A000 filled (table, column, hint), to be used unless the table forwards. */
+/* The keys of one row: values of the primary key columns as stored (key[i] valid where known[i]),
+ * `hash`, which is what the hash column holds, and `whole`, all 64 bits, of which a table with hash
+ * buckets stores less. Checks the client's own hash column (22023) and NULLs (23502), where the
+ * backend does not reject them itself. PGW_UNKNOWABLE comes with error 0A000 filled (table, column,
+ * hint), to be used unless the table forwards. */
 typedef struct rw_key {
-    uint64_t hash;
+    uint64_t hash, whole;
     uint32_t partition;
     pgw_value *values; /* primary_key_count */
     bool *known;

@@ -20,9 +20,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0)
         return 0;
     rw_hash_type type = data[0] % 2 == 0 ? RW_HASH_INT8 : RW_HASH_UINT64;
+    uint32_t buckets = data[0] % 4 == 2 ? 16 : 0;
     rw_partitions map = {0};
     pgw_slice json = {(const char *)data + 1, size - 1};
-    if (rw_partitions_described(json, "h", type, &map) != NULL) {
+    if (rw_partitions_described(json, "h", type, buckets, &map) != NULL) {
         require(map.at == NULL);
         return 0;
     }

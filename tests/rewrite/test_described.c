@@ -27,10 +27,11 @@ static void check_map(const rw_table *table, pgw_buf *got)
 static void check_description(const vector_line *line)
 {
     pgw_buf got = {0};
-    rw_table table = {.hash_type = pgw_slice_eq_str(line->fields[1], "int8") ? RW_HASH_INT8
-                                                                             : RW_HASH_UINT64};
+    uint32_t buckets = pgw_slice_eq_str(line->fields[1], "bucket") ? 1024 : 0;
+    rw_table table = {.hash_type = pgw_slice_eq_str(line->fields[1], "uint64") ? RW_HASH_UINT64
+                                                                               : RW_HASH_INT8};
     const char *reason =
-        rw_partitions_described(line->fields[0], "h", table.hash_type, &table.partitions);
+        rw_partitions_described(line->fields[0], "h", table.hash_type, buckets, &table.partitions);
     if (reason != NULL)
         pgw_buf_add_str(&got, reason);
     else
@@ -58,7 +59,8 @@ static void cut_descriptions_are_none(void **state)
     for (size_t len = 0; len + 1 < sizeof text - 1; len++) {
         char *copy = malloc(len + 1); /* nothing is read behind it */
         memcpy(copy, text, len);
-        assert_non_null(rw_partitions_described((pgw_slice){copy, len}, "h", RW_HASH_INT8, &map));
+        assert_non_null(
+            rw_partitions_described((pgw_slice){copy, len}, "h", RW_HASH_INT8, 0, &map));
         free(copy);
     }
 }
@@ -70,11 +72,11 @@ static void what_is_too_much_is_none(void **state)
     rw_partitions map;
     for (int i = 0; i < 100000; i++)
         pgw_buf_add_byte(&text, '[');
-    assert_string_equal(rw_partitions_described(pgw_slice_buf(&text), "h", RW_HASH_INT8, &map),
+    assert_string_equal(rw_partitions_described(pgw_slice_buf(&text), "h", RW_HASH_INT8, 0, &map),
                         "it is no JSON");
     while (text.len <= RW_DESCRIBED_MOST)
         pgw_buf_add_str(&text, "                                                                ");
-    assert_string_equal(rw_partitions_described(pgw_slice_buf(&text), "h", RW_HASH_INT8, &map),
+    assert_string_equal(rw_partitions_described(pgw_slice_buf(&text), "h", RW_HASH_INT8, 0, &map),
                         "it is too long");
     pgw_buf_free(&text);
 }

@@ -99,9 +99,11 @@ static void check_key(const vector_line *line)
     pgw_arena arena = {0};
     pgw_buf got = {0};
     pgw_value values[MOST_COLUMNS];
+    const pgw_slice type = line->fields[1];
+    bool buckets = type.ptr[0] >= '0' && type.ptr[0] <= '9';
     rw_table table = {.hash_function = function_named(line->fields[0]),
-                      .hash_type =
-                          pgw_slice_eq_str(line->fields[1], "int8") ? RW_HASH_INT8 : RW_HASH_UINT64,
+                      .hash_type = pgw_slice_eq_str(type, "uint64") ? RW_HASH_UINT64 : RW_HASH_INT8,
+                      .buckets = buckets ? (uint32_t)vector_number(type) : 0,
                       .hash_key_count = read_values(line->fields[2], &arena, values)};
     rw_hash_print(&table, rw_hash_key(&table, values), &got);
     wrong += !vector_same(line, line->fields[3], &got);
@@ -209,6 +211,57 @@ static void expressions_are_given_where_there_are_any(void **state)
     assert_expression(RW_XXH3, RW_HASH_UINT64, PGW_TEXT, 2, true, NULL);
 }
 
+/* Each bucket of many keys is met, and about as often as the others. */
+static void buckets_are_filled_evenly(void **state)
+{
+    (void)state;
+    enum { KEYS = 16000, BUCKETS = 16 };
+    unsigned counts[BUCKETS] = {0};
+    rw_table table = {.hash_key_count = 1, .buckets = BUCKETS};
+    for (int64_t i = 0; i < KEYS; i++) {
+        const pgw_value value = {.type = PGW_INT8, .as.integer = i};
+        uint64_t bucket = rw_hash_key(&table, &value);
+        assert_true(bucket < BUCKETS);
+        assert_int_equal(bucket, rw_hash_whole(&table, &value) % BUCKETS);
+        counts[bucket]++;
+    }
+    for (size_t i = 0; i < BUCKETS; i++)
+        assert_in_range(counts[i], KEYS / BUCKETS * 9 / 10, KEYS / BUCKETS * 11 / 10);
+}
+
+static const char *bucket_expression(rw_hash_function function, uint32_t type, bool yql,
+                                     pgw_arena *arena)
+{
+    char name[] = "a", hash[] = "h";
+    rw_column columns[] = {{.name = name, .type = PGW_INT8}, {.name = hash, .type = type}};
+    size_t key[] = {0};
+    const rw_table table = {.columns = columns,
+                            .column_count = 2,
+                            .hash_key = key,
+                            .hash_key_count = 1,
+                            .hash_column = 1,
+                            .hash_function = function,
+                            .buckets = 10};
+    return rw_hash_expression(&table, yql, arena);
+}
+
+static void expressions_of_buckets_are_unsigned(void **state)
+{
+    (void)state;
+    pgw_arena arena = {0};
+    assert_string_equal(bucket_expression(RW_PG_HASH, PGW_INT2, false, &arena),
+                        "mod(mod(hash_record_extended(ROW(\"a\"), 0) + 18446744073709551616, "
+                        "18446744073709551616), 10)");
+    assert_string_equal(bucket_expression(RW_XXH3, PGW_INT2, true, &arena),
+                        "CAST(Digest::XXH3(ToBytes(CAST(FromPg(`a`) AS Int64))) % 10ul AS Int16)");
+    assert_string_equal(bucket_expression(RW_XXH3, PGW_INT4, true, &arena),
+                        "CAST(Digest::XXH3(ToBytes(CAST(FromPg(`a`) AS Int64))) % 10ul AS Int32)");
+    assert_string_equal(bucket_expression(RW_NUMERIC_HASH, PGW_INT2, true, &arena),
+                        "CAST(Digest::NumericHash(FromBytes(ToBytes(CAST(FromPg(`a`) AS Int64)), "
+                        "Uint64)) % 10ul AS Int16)");
+    pgw_arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +270,8 @@ int main(void)
         cmocka_unit_test(keys_hash_as_published),
         cmocka_unit_test(support_is_checked_by_type),
         cmocka_unit_test(expressions_are_given_where_there_are_any),
+        cmocka_unit_test(buckets_are_filled_evenly),
+        cmocka_unit_test(expressions_of_buckets_are_unsigned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,7 +81,9 @@ static void check_key(const vector_line *line)
     for (int f = RW_XXH3; f <= RW_PG_HASH; f++)
         if (pgw_slice_eq_str(line->fields[0], rw_hash_function_name((rw_hash_function)f)))
             it.table.hash_function = (rw_hash_function)f;
-    if (!pgw_slice_eq_str(line->fields[1], "int8"))
+    if (line->fields[1].ptr[0] >= '0' && line->fields[1].ptr[0] <= '9')
+        it.table.buckets = (uint32_t)vector_number(line->fields[1]);
+    else if (!pgw_slice_eq_str(line->fields[1], "int8"))
         it.table.hash_type = RW_HASH_UINT64;
     if (!rw_hash_has_sql(&it.table))
         return;
@@ -103,11 +105,14 @@ static void the_server_hashes_as_published(void **state)
 
 static void check_text(const char *text, rw_hash_function function, bool nullable)
 {
-    key it = {.table.hash_function = function};
-    read_key(&it, pgw_slice_str(text));
-    it.table.allow_null_key = nullable;
-    check_shown(&it);
-    pgw_arena_free(&it.arena);
+    static const uint32_t buckets[] = {0, 10, 16};
+    for (size_t i = 0; i < sizeof buckets / sizeof *buckets; i++) {
+        key it = {.table = {.hash_function = function, .buckets = buckets[i]}};
+        read_key(&it, pgw_slice_str(text));
+        it.table.allow_null_key = nullable;
+        check_shown(&it);
+        pgw_arena_free(&it.arena);
+    }
 }
 
 static void values_of_each_type_are_hashed_as_here(void **state)

@@ -14,8 +14,11 @@ static unsigned wrong;
 
 static rw_table read_table(const vector_line *line, uint64_t at[MOST_BOUNDARIES])
 {
-    rw_table table = {.hash_type = pgw_slice_eq_str(line->fields[1], "int8") ? RW_HASH_INT8
-                                                                             : RW_HASH_UINT64};
+    const pgw_slice type = line->fields[1];
+    rw_table table = {.hash_type =
+                          pgw_slice_eq_str(type, "uint64") ? RW_HASH_UINT64 : RW_HASH_INT8};
+    if (type.ptr[0] >= '0' && type.ptr[0] <= '9')
+        table.buckets = (uint32_t)vector_number(type);
     rw_partitions *map = &table.partitions;
     if (!pgw_slice_eq_str(line->fields[0], "at")) {
         bool buckets = pgw_slice_eq_str(line->fields[0], "buckets");
@@ -70,11 +73,31 @@ static void starts_of_four_signed_partitions_are_quarters(void **state)
     assert_int_equal(rw_partition_start(&table, 2), UINT64_C(1) << 63);
 }
 
+/* Partitions of all counts cover all buckets, in their order, and none is empty. */
+static void buckets_are_never_cut(void **state)
+{
+    (void)state;
+    for (uint32_t buckets = 2; buckets <= 40; buckets++)
+        for (uint32_t count = 1; count <= buckets; count++) {
+            const rw_table table = {.buckets = buckets, .partitions = {.count = count}};
+            uint32_t last = 0;
+            for (uint32_t bucket = 0; bucket < buckets; bucket++) {
+                uint32_t partition = rw_partition_of(&table, bucket);
+                assert_true(partition == last || partition == last + 1);
+                if (partition > last)
+                    assert_int_equal(rw_partition_start(&table, partition), bucket);
+                last = partition;
+            }
+            assert_int_equal(last, count - 1);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hashes_are_in_their_partition),
         cmocka_unit_test(starts_of_four_signed_partitions_are_quarters),
+        cmocka_unit_test(buckets_are_never_cut),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,7 +84,7 @@ typedef struct px_unit_lifted {
 
 /* One row's place among the keys: what "possibly equal" needs. */
 typedef struct px_unit_key {
-    uint64_t hash; /* of the row */
+    uint64_t hash; /* all 64 bits of the row's hash, also where the table stores buckets */
     uint64_t
         fingerprint; /* of the canonical bytes of the whole primary key; meaningless if !constant */
     bool constant;   /* every primary key column is known */

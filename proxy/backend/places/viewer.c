@@ -133,8 +133,8 @@ static long fetch(px_viewer *viewer, const cfg_table *table, pgw_buf *body, px_v
 static void read_answer(const cfg_table *table, const pgw_buf *body, px_viewed *seen)
 {
     rw_hash_type type = table->hash_type == CFG_HASH_INT8 ? RW_HASH_INT8 : RW_HASH_UINT64;
-    const char *reason =
-        rw_partitions_described(pgw_slice_buf(body), table->hash_column, type, &seen->partitions);
+    const char *reason = rw_partitions_described(pgw_slice_buf(body), table->hash_column, type,
+                                                 table->hash_buckets, &seen->partitions);
     if (reason != NULL)
         snprintf(seen->reason, sizeof seen->reason, "%s", reason);
 }

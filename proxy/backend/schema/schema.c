@@ -8,6 +8,7 @@
 #include "proxy/backend/schema/schema_index.h"
 #include "proxy/backend/schema/schema_type.h"
 #include "rewrite/hash/hash.h"
+#include "rewrite/hash/hash_column.h"
 #include "rewrite/plain/written_type.h"
 #include "rewrite/statement/words/statement.h"
 
@@ -253,14 +254,17 @@ static size_t *key_columns(rw_table *table, char *const *names, size_t count)
 
 static void add_hash_column(rw_table *table, const char *name)
 {
+    const char *type = rw_hash_column_type(table);
     rw_column *column = add_column(table);
-    px_schema_type(table->hash_type == RW_HASH_INT8 ? "bigint" : "numeric(20,0)", column);
+    px_schema_type(type, column);
     column->name = copy(name);
     column->not_null = true;
 }
 
 static bool holds_hash(const rw_table *table, const rw_column *column)
 {
+    if (table->buckets > 0)
+        return column->type == PGW_INT2 || column->type == PGW_INT4;
     if (table->hash_type == RW_HASH_INT8)
         return column->type == PGW_INT8;
     int32_t typmod = column->typmod < 0 ? 0 : column->typmod - 4;
@@ -279,7 +283,10 @@ static void set_hash_column(rw_table *table, const char *name, bool asked)
         return;
     }
     const rw_column *column = &table->columns[table->hash_column];
-    if (!holds_hash(table, column))
+    if (!holds_hash(table, column) && table->buckets > 0)
+        refuse(table, "hash column %s is %s: with hash_buckets it must be smallint or integer",
+               name, column->type_name);
+    else if (!holds_hash(table, column))
         refuse(table, "hash column %s is %s: for hash_type %s it must be %s", name,
                column->type_name, table->hash_type == RW_HASH_INT8 ? "int8" : "uint64",
                table->hash_type == RW_HASH_INT8 ? "bigint" : "numeric(20,0) or numeric");

@@ -100,11 +100,17 @@ static void add_change(const rw_table *table, pgw_buf *out)
     pgw_buf column = {0};
     const char *key = table->hash_first ? KEY_WITH_HASH_FIRST : KEY_WITH_HASH_LAST;
     rw_hash_column_define(table, &column);
-    pgw_buf_add_str(out, "if k is not null then begin execute pg_catalog.format("
-                         "'select exists (select from only %s)', t) into filled;"
-                         " if x is not null then execute pg_catalog.format('alter table %s add column %I bigint',"
-                         " t, h); execute pg_catalog.format('alter table %s drop constraint %I, alter column %I"
-                         " type bigint using %s, alter column %I set not null, add check (%I = %s),"
+    pgw_buf_add_str(
+        out, "if k is not null then begin execute pg_catalog.format("
+             "'select exists (select from only %s)', t) into filled;"
+             " if x is not null then execute pg_catalog.format('alter table %s add column %I ");
+    pgw_buf_add_str(out, rw_hash_column_type(table));
+    pgw_buf_add_str(
+        out,
+        "', t, h); execute pg_catalog.format('alter table %s drop constraint %I, alter column %I"
+        " type ");
+    pgw_buf_add_str(out, rw_hash_column_type(table));
+    pgw_buf_add_str(out, " using %s, alter column %I set not null, add check (%I = %s),"
                          " add constraint %I %s', t, k, h, x, h, h, x, k, ");
     pgw_buf_add_str(out, key);
     pgw_buf_add_str(out, "); elsif not filled then execute pg_catalog.format('alter table %s drop constraint %I,"

@@ -1,6 +1,7 @@
 #include "rewrite/statement/lookup/lookup_render.h"
 
 #include "rewrite/hash/hash.h"
+#include "rewrite/hash/hash_column.h"
 #include "rewrite/hash/hash_sql.h"
 #include "rewrite/insert/guard.h"
 #include "rewrite/lex/quote.h"
@@ -49,6 +50,24 @@ static void add_end(const rw_lookup *lookup, pgw_buf *out)
     pgw_buf_add_str(out, lookup->wrapped ? "" : lookup->until > 0 ? " AND (" : " AND");
 }
 
+/* A hash. A bucket is quoted, so that it is of the column's own type wherever that matters to what
+ * finds the rows. */
+static void add_hash(const rw_table *table, uint64_t hash, pgw_buf *out)
+{
+    pgw_buf_add_str(out, table->buckets > 0 ? "'" : "");
+    rw_hash_print(table, hash, out);
+    pgw_buf_add_str(out, table->buckets > 0 ? "'" : "");
+}
+
+/* A parameter that stands for a hash, or for an array of them, is bound as an int8. */
+static void add_parameter(const rw_lookup *lookup, uint32_t number, pgw_buf *out)
+{
+    const rw_table *table = lookup->table;
+    pgw_buf_addf(out, "$%" PRIu32, number);
+    if (table->buckets > 0)
+        pgw_buf_addf(out, "::%s%s", rw_hash_column_type(table), lookup->array > 0 ? "[]" : "");
+}
+
 void rw_lookup_render(const rw_lookup *lookup, const uint64_t *hashes, uint32_t first, pgw_buf *out)
 {
     const rw_table *table = lookup->table;
@@ -61,9 +80,9 @@ void rw_lookup_render(const rw_lookup *lookup, const uint64_t *hashes, uint32_t 
     for (size_t key = 0; key < lookup->keys; key++) {
         pgw_buf_add_str(out, key > 0 ? ", " : "");
         if (first > 0 && rw_lookup_is_bound(lookup, key))
-            pgw_buf_addf(out, "$%u", first++);
+            add_parameter(lookup, first++, out);
         else
-            rw_hash_print(table, hashes[key], out);
+            add_hash(table, hashes[key], out);
     }
     pgw_buf_add_str(out, lookup->keys > 1 || lookup->array > 0 ? ")" : "");
     pgw_buf_add_str(out, unless ? ")" : "");

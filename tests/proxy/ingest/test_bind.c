@@ -273,7 +273,7 @@ static px_unit_key unit_key(const char *a, const char *b)
     pgw_value values[2] = {
         {.type = PGW_TEXT, .null = a == NULL, .as.bytes = pgw_slice_str(a ? a : "")},
         {.type = PGW_TEXT, .null = b == NULL, .as.bytes = pgw_slice_str(b ? b : "")}};
-    const rw_key key = {.values = values, .hash = 7, .partition = 3, .all_known = true};
+    const rw_key key = {.values = values, .whole = 7, .partition = 3, .all_known = true};
     return px_unit_key_of(&table, &key);
 }
 
@@ -291,7 +291,7 @@ static void fingerprints_tell_keys_apart(void **state)
             assert_int_equal(one.fingerprint == unit_key(keys[k][0], keys[k][1]).fingerprint,
                              i == k);
     }
-    const rw_key unknown = {.hash = 7, .partition = 3};
+    const rw_key unknown = {.whole = 7, .partition = 3};
     px_unit_key key = px_unit_key_of(&test_tables[0], &unknown);
     assert_false(key.constant);
     assert_int_equal(key.fingerprint, 0);
