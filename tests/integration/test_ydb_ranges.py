@@ -16,11 +16,16 @@ PARTITIONS = 4
 
 
 class Bucketed(Table):
-    """Its hash column holds a bucket. `hash_type` is for the fake's store alone."""
+    """Its hash column holds a bucket."""
+
+    hash_column_type = "smallint"
 
     def __init__(self, name, columns, key, **options):
         super().__init__(name, columns, key, hash_first=False, key_order="hash_first",
                          partitions=PARTITIONS, hash_buckets=BUCKETS, **options)
+
+    def ddl(self, hashed=True, partitioned=True):
+        return super().ddl(hashed, partitioned).replace(f"{self.hash_column} bigint", f"{self.hash_column} smallint")
 
     def described(self):
         """As the fake is told of it."""
