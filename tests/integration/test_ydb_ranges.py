@@ -63,6 +63,7 @@ class Loaded:
 
     rows = 200
     tables = TABLES
+    plain_sql = "create table copies (id bigint primary key)"
     endpoint_options = {"table": [table.described() for table in (ITEMS, VISITS, NOTES)] +
                                  [f"plain,column=id_hash,position=4,uniform={PARTITIONS},key=id"]}
 
@@ -332,6 +333,25 @@ class AgainstPostgres(Loaded, LinksCase):
                 word = f"${len(values)}"
             words.append(word)
         return " ".join(words), values
+
+    def test_kept_and_in_transactions(self):
+        for sql in ("prepare s (bigint) as select * from items where id > $1 order by id limit 5",
+                    "execute s (10)", "execute s (196)",
+                    "prepare u as select label from items where id between $1 and $2 order by id", "execute u (5, 7)",
+                    "begin", "declare c cursor for select id, label from items where id < 50 order by id desc limit 7",
+                    "fetch 3 from c", "insert into items (id, label) values (1000, 'new')",
+                    "select max(id), min(id) from items", "fetch 10 from c",
+                    "update items set label = 'newer' where id > 990", "select * from items order by id desc limit 2",
+                    "delete from items where id >= 150", "select max(id) from items", "rollback",
+                    "select max(id) from items",
+                    "insert into copies (id) select id + 1000 from items order by id limit 3",
+                    "select id from copies order by id",
+                    "with x as (select id from items order by id desc limit 3) select count(*), sum(id) from x",
+                    "select p.id from plain p join items i on i.id = p.id where i.id < 5 and p.id > 2 order by p.id",
+                    "select (select max(id) from items) - (select min(id) from items) as width",
+                    "select id from items where id > 197 union all select id from plain where id < 2 order by id",
+                    "select * from items order by id limit null"):
+            self.same(sql)
 
     def test_it_shows_the_same(self):
         statements = Statements(self.seed)

@@ -267,9 +267,10 @@ static bool read_number(const query *it, node value, rw_token_span *out)
     else if (inner->node_case == PG_QUERY__NODE__NODE_A_CONST && !inner->a_const->isnull)
         location = inner->a_const->location;
     int token = rw_where_token(it->tokens, location);
-    if (token == RW_NO_TOKEN)
-        return false;
     uint32_t at = (uint32_t)token;
+    if (token == RW_NO_TOKEN ||
+        (!is_token(it, at, RW_TOKEN_INTEGER) && !is_token(it, at, RW_TOKEN_PARAM)))
+        return false; /* The constant of -1 begins with its sign. */
     *out = (rw_token_span){at, cast ? at + 3 : at + 1};
     return !cast ||
            (is_token(it, at + 1, RW_TOKEN_CAST) && is_token(it, at + 2, RW_TOKEN_WORD) &&
