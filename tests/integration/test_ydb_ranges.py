@@ -4,6 +4,7 @@ endpoint: which rows they show, how many rows they read, and how many partitions
 """
 import os
 import random
+import re
 import unittest
 
 import wire
@@ -41,6 +42,9 @@ NOTES = Bucketed("notes", ["name text not null", "number integer not null", "bod
 PLAIN = Table("plain", ["id bigint not null", "label text", "amount integer"], ["id"],
               hash_first=False, key_order="hash_first", partitions=PARTITIONS)
 TABLES = (ITEMS, VISITS, NOTES, PLAIN)
+
+
+ROWS = re.compile(r"\(\w+\.\w+, \w+\.\w+\) [<>]")
 
 
 def day(number):
@@ -116,7 +120,9 @@ class Costs(Loaded, YdbCase):
                 ("select * from notes where name like 'a0%'", 34),
                 ("select body from notes where name >= 'c' and name < 'c1'", 33),
                 ("select distinct label from items where id between 1 and 2", 2),
-                ("select count(*) from items where id < 10 group by id", 10)):
+                ("select count(*) from items where id < 10 group by id", 10),
+                (f"select * from visits where (userid, ts) > (19, '{day(45)}')", 4),
+                ("select * from notes n where (name, number) <= ('a0', 20)", 1)):
             with self.subTest(sql):
                 self.assertEqual(self.cost(sql), (shown, shown, PARTITIONS))
 
@@ -138,6 +144,8 @@ class Costs(Loaded, YdbCase):
                 ("select * from items where id > 100 order by id limit 50", 50, 50),
                 ("select * from items where id < 100 order by id desc fetch first 5 rows only", 5, 5),
                 ("select * from visits order by userid desc, ts desc limit 3", 3, 3),
+                (f"select * from visits where (userid, ts) < (5, '{day(3)}') order by userid desc, ts desc limit 5", 5, 5),
+                (f"select * from visits v where (v.userid, v.ts) >= (5, '{day(3)}') order by v.userid, v.ts limit 5", 5, 5),
                 ("select * from visits where userid = 5 order by ts desc limit 3", 3, 3),
                 ("select * from visits where userid = 5 order by userid, ts limit 3", 3, 3),
                 ("select page from visits order by userid limit 3", 3, 3),
@@ -228,6 +236,10 @@ class Statements:
             return f"{value()} {self.random.choice(['<', '>', '='])} {named}"
         if form == 8 and column in ("name", "label", "page", "body"):
             return f"{named} like '{self.random.choice(['a%', '%1', 'b_', 'c5', 'label%'])}'"
+        if form == 9 and len(table.key) > 1 and self.random.random() < 0.7:
+            columns = [f"{called}.{name}" for name in table.key]
+            return (f"({', '.join(columns)}) {self.random.choice(['<', '>', '<=', '>='])} "
+                    f"({', '.join(self.value(table, name) for name in table.key)})")
         return f"({named} < {value()} or {named} > {value()})"
 
     def where(self, table, called):
@@ -305,6 +317,7 @@ class AgainstPostgres(Loaded, LinksCase):
 
     seed = int(os.environ.get("KEYSPREAD_SEED", "1"))
     count = int(os.environ.get("KEYSPREAD_STATEMENTS", "400"))
+    errors = 0  # that both sides have told alike
 
     def ask(self, link, sql, values):
         if values is None:
@@ -319,9 +332,13 @@ class AgainstPostgres(Loaded, LinksCase):
         return rest, rows if ordered else sorted(rows, key=repr)
 
     def check(self, sql, ordered, values=None):
+        """True: YDB, which cannot compare rows, has refused one; where they make a range they are written out."""
         expected, got = (self.outcome(link, sql, values, ordered) for link in self.links)
+        if got[0] == [("E", "0A000")] and ROWS.search(sql):
+            return True
         self.assertEqual(expected, got, (self.seed, sql, values))
-        return got
+        self.errors += got[0][-1][0] == "E"
+        return False
 
     @staticmethod
     def bound(chance, sql):
@@ -355,11 +372,13 @@ class AgainstPostgres(Loaded, LinksCase):
 
     def test_it_shows_the_same(self):
         statements = Statements(self.seed)
-        changed = failed = merged = sought = 0
+        changed = merged = sought = compared = refused = 0
         explained = self.link(self.keyspread.port)
         for number in range(self.count):
             if number % 10 == 9:
                 sql = statements.write()
+                while ROWS.search(sql):
+                    sql = statements.write()
                 for link in self.links:
                     link.query("begin")
                 self.check(sql, True)
@@ -371,15 +390,16 @@ class AgainstPostgres(Loaded, LinksCase):
             values = None
             if number % 3 == 0:
                 sql, values = self.bound(statements.random, sql)
-            rest, _ = self.check(sql, ordered, values)
-            failed += any(line[0] == "E" for line in rest)
+            refused += self.check(sql, ordered, values)
+            compared += bool(ROWS.search(sql))
             if number % 4 == 0:
                 lines = "\n".join(row[0] for row in explained.rows("explain (proxy) " + sql))
                 merged += "UNION ALL" in lines
                 sought += '_hash" IN (' in lines
                 changed += 1
         # The statements are about what this is for, and are no errors.
-        self.assertLess(failed, self.count // 20)
+        self.assertLess(self.errors, self.count // 20)
+        self.assertLess(refused, compared // 2)
         self.assertGreater(merged, changed // 6)
         self.assertGreater(sought, changed // 12)
 

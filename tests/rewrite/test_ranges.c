@@ -100,10 +100,15 @@ static void ranges_name_all_buckets(void **state)
          "select page from visits where" IN " userid between $1 and $2"},
         {"delete from visits where userid in (1, 2)", "delete from visits where" IN " userid in (1, 2)"},
         {"update visits set page = '' where (userid, ts) > (1, '2026-01-01') returning page",
-         "update visits set page = '' where" IN " (userid, ts) > (1, '2026-01-01') returning page"},
+         "update visits set page = '' where" IN " (userid > 1 OR (userid = 1 AND ts > '2026-01-01')) returning page"},
         {"select 1 from \"items\" i, visits v where i.\"Id\" like 'x%' and v.userid < 3",
          "select 1 from \"items\" i, visits v where \"i\".\"h\" IN (0::int4, 1::int4) AND \"v\".\"h\" IN "
          "(0::int2, 1::int2) AND i.\"Id\" like 'x%' and v.userid < 3"},
+        {"delete from visits where page = '' and row(userid, ts, h) <= ($1, $2::timestamp, 3) or userid = 2",
+         "delete from visits where" IN " ( page = '' and row(userid, ts, h) <= ($1, $2::timestamp, 3) or userid = 2)"},
+        {"delete from visits where page = '' and row(userid, ts, h) <= ($1, $2::timestamp, 3)",
+         "delete from visits where" IN " page = '' and (userid < $1 OR (userid = $1 AND (ts < $2::timestamp OR "
+         "(ts = $2::timestamp AND h <= 3))))"},
         {"declare c cursor for select page from visits where userid < 3",
          "declare c cursor for select page from visits where" IN " userid < 3"},
         {"prepare s as select page from visits where userid < $1",
@@ -147,6 +152,11 @@ static void first_rows_are_those_of_each_bucket(void **state)
         {"select 1 from visits order by userid fetch first 2 rows only",
          "select 1 from " ARMS("\"userid\"", "visits AS \"visits\"", "int2", "",
                                "\"h\", \"userid\" LIMIT 2") " AS \"visits\" order by userid fetch first 2 rows only"},
+        {"select page from visits where page <> 'x' and (userid, ts) < ($1, $2) order by userid desc, ts desc limit 9",
+         "select page from " ARMS("\"userid\", \"ts\", \"page\"", "visits AS \"visits\"", "int2",
+                                  " AND (page <> 'x' and (userid < $1 OR (userid = $1 AND ts < $2)) )",
+                                  DOWN "9") " AS \"visits\" where page <> 'x' and (userid < $1 OR (userid = $1 AND ts < $2)) "
+                                            "order by userid desc, ts desc limit 9"},
         {"select max(userid) + 1 as n from visits",
          "select max(userid) + 1 as n from " ARMS(
              "\"userid\"", "visits AS \"visits\"", "int2", "",

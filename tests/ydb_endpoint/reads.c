@@ -185,20 +185,50 @@ static about about_comparison(const scan *it, const PgQuery__AExpr *expression, 
     }
 }
 
-/* What a condition says of a column alone. */
+/* A condition and its table. */
+typedef struct scope {
+    const scan *it;
+    bool key; /* all columns in it are of the key */
+} scope;
+
+static bool visit_reference(void *context, const ProtobufCMessage *message)
+{
+    scope *in = context;
+    PgQuery__Node value = PG_QUERY__NODE__INIT;
+    bool of_key = false;
+    if (message->descriptor != &pg_query__column_ref__descriptor)
+        return rw_walk(message, visit_reference, in);
+    value.node_case = PG_QUERY__NODE__NODE_COLUMN_REF;
+    value.column_ref = (PgQuery__ColumnRef *)message;
+    for (size_t i = 0; i < in->it->key_count && !of_key; i++)
+        of_key = is_column(in->it, &value, in->it->key[i]);
+    in->key = in->key && of_key;
+    return true;
+}
+
+static bool is_of_key(const scan *it, node condition)
+{
+    scope in = {it, true};
+    visit_reference(&in, &condition->base);
+    return in.key;
+}
+
+/* What a condition says of a column: each arm of an OR has to be about it, and beside it about
+ * columns of the key alone; what is joined by AND in an arm need not all be. */
 static about about_of(const scan *it, node condition, const char *name)
 {
     if (condition->node_case == PG_QUERY__NODE__NODE_A_EXPR)
         return about_comparison(it, condition->a_expr, name);
     if (condition->node_case != PG_QUERY__NODE__NODE_BOOL_EXPR ||
-        is_bool(condition, PG_QUERY__BOOL_EXPR_TYPE__NOT_EXPR))
+        is_bool(condition, PG_QUERY__BOOL_EXPR_TYPE__NOT_EXPR) || !is_of_key(it, condition))
         return NOTHING;
-    about least = POINTS;
+    bool any = is_bool(condition, PG_QUERY__BOOL_EXPR_TYPE__AND_EXPR);
+    about found = any ? NOTHING : POINTS;
     for (size_t i = 0; i < condition->bool_expr->n_args; i++) {
         about one = about_of(it, condition->bool_expr->args[i], name);
-        least = one < least ? one : least;
+        found = (any ? one > found : one < found) ? one : found;
     }
-    return least;
+    return found;
 }
 
 /* The conditions that make the range, from the first column of the key on. */

@@ -8,6 +8,7 @@
 #include "rewrite/lex/quote.h"
 #include "rewrite/statement/lookup/bound.h"
 #include "rewrite/statement/lookup/first_rows.h"
+#include "rewrite/statement/lookup/row_values.h"
 #include "rewrite/statement/tree/walk.h"
 #include "rewrite/statement/tree/where.h"
 
@@ -23,6 +24,7 @@ typedef struct finder {
     const rw_star_map *stars;
     const rw_lookup_map *lookups;
     rw_from_ctes ctes;
+    node written_out; /* The last WHERE whose comparisons of rows were. */
     pgw_buf edits, pieces, bytes;
     bool by_value;
 } finder;
@@ -68,6 +70,46 @@ static bool has_room(const finder *find)
     return find->edits.len / sizeof(rw_range_edit) + 2 <= RW_RANGES_MAX;
 }
 
+/* --- rows that are compared --- */
+
+/* From the column `i` on. */
+static void add_columns_of_row(finder *find, const rw_row_value *row, size_t i)
+{
+    bool last = i + 1 == row->width;
+    const char *than = row->less ? " < " : " > ";
+    const char *or_equal = row->less ? " <= " : " >= ";
+    add_words(find, last ? "" : "(");
+    add_piece(find, RW_RANGE_TOKENS, row->columns[i].from, row->columns[i].to);
+    add_words(find, last && row->equal ? or_equal : than);
+    add_piece(find, RW_RANGE_TOKENS, row->values[i].from, row->values[i].to);
+    if (last)
+        return;
+    add_words(find, " OR (");
+    add_piece(find, RW_RANGE_TOKENS, row->columns[i].from, row->columns[i].to);
+    add_words(find, " = ");
+    add_piece(find, RW_RANGE_TOKENS, row->values[i].from, row->values[i].to);
+    add_words(find, " AND ");
+    add_columns_of_row(find, row, i + 1);
+    add_words(find, "))");
+}
+
+/* What a WHERE says, with its comparisons of rows written out. */
+static void add_conditions(finder *find, node where, rw_token_span span)
+{
+    rw_row_value rows[RW_ROW_VALUES_MAX];
+    size_t count = rw_row_values_find(where, &find->tokens, rows);
+    for (size_t i = 0; i < count; i++) {
+        if (span.from < rows[i].at.from)
+            add_piece(find, RW_RANGE_TOKENS, span.from, rows[i].at.from);
+        add_words(find, " ");
+        add_columns_of_row(find, &rows[i], 0);
+        add_words(find, " ");
+        span.from = rows[i].at.to;
+    }
+    if (span.from < span.to)
+        add_piece(find, RW_RANGE_TOKENS, span.from, span.to);
+}
+
 /* --- a condition that names all buckets --- */
 
 static rw_range_edit new_edit(finder *find, const rw_from_item *of, uint32_t from, uint32_t to)
@@ -108,6 +150,21 @@ static void add_buckets(finder *find, const rw_from_item *of, bool parenthesis)
     add_text(find, mark);
 }
 
+/* Once, also where several tables are looked for by one WHERE. */
+static void write_rows_out(finder *find, const rw_from_item *of, node where)
+{
+    rw_row_value rows[RW_ROW_VALUES_MAX];
+    size_t count = where == NULL || where == find->written_out
+                       ? 0
+                       : rw_row_values_find(where, &find->tokens, rows);
+    find->written_out = where;
+    for (size_t i = 0; i < count && has_room(find); i++) {
+        rw_range_edit edit = new_edit(find, of, rows[i].at.from, rows[i].at.to);
+        add_columns_of_row(find, &rows[i], 0);
+        add_edit(find, edit);
+    }
+}
+
 static void add_seeks(finder *find, const rw_from_item *of, node where)
 {
     int word = rw_where_begin(&find->tokens, where, "where");
@@ -117,6 +174,7 @@ static void add_seeks(finder *find, const rw_from_item *of, node where)
     rw_range_edit edit = new_edit(find, of, begin, begin);
     add_buckets(find, of, is_or(where));
     add_edit(find, edit);
+    write_rows_out(find, of, where);
     if (!is_or(where))
         return;
     uint32_t end = (uint32_t)rw_where_end(&find->tokens, word) + 1;
@@ -213,7 +271,7 @@ static void add_arm(finder *find, const PgQuery__SelectStmt *select, const rw_fr
     add_piece(find, RW_RANGE_BUCKET, 0, 0);
     if (where.from < where.to) {
         add_words(find, " AND (");
-        add_piece(find, RW_RANGE_TOKENS, where.from, where.to);
+        add_conditions(find, select->where_clause, where);
         add_words(find, ")");
     }
     mark = out->len;
@@ -292,6 +350,7 @@ static bool add_first_rows(finder *find, const PgQuery__SelectStmt *select, cons
     }
     add_called(find, of, &edit);
     add_edit(find, edit);
+    write_rows_out(find, of, select->where_clause);
     return true;
 }
 
