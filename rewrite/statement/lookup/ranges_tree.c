@@ -250,34 +250,43 @@ static uint32_t skip_names(const finder *find, uint32_t at)
     return at;
 }
 
+/* A SELECT that asks for first rows. */
+typedef struct asking {
+    const PgQuery__SelectStmt *select;
+    const rw_from_item *of;
+    rw_token_span name, where; /* of its table; behind the word WHERE, none if there is none */
+    rw_first_rows rows;
+} asking;
+
 /* A SELECT of the first rows of a bucket. */
-static void add_arm(finder *find, const PgQuery__SelectStmt *select, const rw_from_item *of,
-                    rw_token_span name, rw_token_span where, const rw_first_rows *rows, bool down)
+static void add_arm(finder *find, const asking *by, bool down)
 {
+    const rw_from_item *of = by->of;
+    const rw_table *table = table_of(find, of);
     pgw_buf *out = &find->bytes;
     size_t mark = out->len;
     pgw_buf_add_str(out, "SELECT * FROM (SELECT ");
-    add_columns(find, select, of);
+    add_columns(find, by->select, of);
     pgw_buf_add_str(out, " FROM ");
     add_text(find, mark);
-    add_piece(find, RW_RANGE_TOKENS, name.from, name.to);
+    add_piece(find, RW_RANGE_TOKENS, by->name.from, by->name.to);
     mark = out->len;
     pgw_buf_add_str(out, " AS ");
     rw_add_identifier(out, of->called);
     pgw_buf_add_str(out, " WHERE ");
-    rw_add_identifier(out, hash_of(table_of(find, of)));
+    rw_add_identifier(out, hash_of(table));
     pgw_buf_add_str(out, " = ");
     add_text(find, mark);
     add_piece(find, RW_RANGE_BUCKET, 0, 0);
-    if (where.from < where.to) {
+    if (by->where.from < by->where.to) {
         add_words(find, " AND (");
-        add_conditions(find, select->where_clause, where);
+        add_conditions(find, by->select->where_clause, by->where);
         add_words(find, ")");
     }
     mark = out->len;
-    add_order(table_of(find, of), rows->depth, down, out);
+    add_order(table, by->rows.depth, down, out);
     add_text(find, mark);
-    if (rows->limit.from < rows->limit.to)
+    if (by->rows.limit.from < by->rows.limit.to)
         add_piece(find, RW_RANGE_LIMIT, 0, 0);
     else
         add_words(find, "1");
@@ -324,33 +333,32 @@ static void add_called(finder *find, const rw_from_item *of, rw_range_edit *edit
 /* False: it asks for something else, or what would be put in is too long. */
 static bool add_first_rows(finder *find, const PgQuery__SelectStmt *select, const rw_from *in)
 {
-    const rw_from_item *of = &in->items[0];
+    asking by = {.select = select, .of = &in->items[0]};
     const size_t pieces = find->pieces.len, bytes = find->bytes.len;
-    rw_first_rows rows;
-    rw_token_span where;
     if (in->count != 1 || !has_room(find) ||
-        !rw_first_rows_find(select, in, &find->tokens, &rows) ||
-        !find_where(find, select->where_clause, &where))
+        !rw_first_rows_find(select, in, &find->tokens, &by.rows) ||
+        !find_where(find, select->where_clause, &by.where))
         return false;
-    uint32_t from = (uint32_t)rw_where_token(&find->tokens, of->location);
-    rw_range_edit edit = new_edit(find, of, from, skip_names(find, from));
-    edit.branches = table_of(find, of)->buckets;
-    edit.limit = rows.limit;
-    edit.offset = rows.offset;
-    if (rows.up)
-        add_arm(find, select, of, edit.at, where, &rows, false);
-    if (rows.up && rows.down)
+    uint32_t from = (uint32_t)rw_where_token(&find->tokens, by.of->location);
+    by.name = (rw_token_span){from, skip_names(find, from)};
+    rw_range_edit edit = new_edit(find, by.of, by.name.from, by.name.to);
+    edit.branches = table_of(find, by.of)->buckets;
+    edit.limit = by.rows.limit;
+    edit.offset = by.rows.offset;
+    if (by.rows.up)
+        add_arm(find, &by, false);
+    if (by.rows.up && by.rows.down)
         add_words(find, " UNION ALL ");
-    if (rows.down)
-        add_arm(find, select, of, edit.at, where, &rows, true);
+    if (by.rows.down)
+        add_arm(find, &by, true);
     if (length_of(find, edit.piece) * edit.branches > RW_RANGES_BYTES) {
         find->pieces.len = pieces;
         find->bytes.len = bytes;
         return false;
     }
-    add_called(find, of, &edit);
+    add_called(find, by.of, &edit);
     add_edit(find, edit);
-    write_rows_out(find, of, select->where_clause);
+    write_rows_out(find, by.of, select->where_clause);
     return true;
 }
 
@@ -461,21 +469,22 @@ static bool has_ranges(const rw_catalog *catalog)
     return any;
 }
 
-void rw_ranges_find(const PgQuery__Node *statement, pgw_slice text, const rw_catalog *catalog,
-                    const rw_star_map *stars, const rw_lookup_map *lookups, pgw_arena *arena,
-                    rw_ranges_found *out)
+rw_ranges_found rw_ranges_find(const PgQuery__Node *statement, pgw_slice text,
+                               const rw_catalog *catalog, const rw_star_map *stars,
+                               const rw_lookup_map *lookups, pgw_arena *arena)
 {
     finder find = {
         .tokens = {.text = text}, .catalog = catalog, .stars = stars, .lookups = lookups};
-    *out = (rw_ranges_found){0};
+    rw_ranges_found found = {0};
     if (!may_read(statement) || !has_ranges(catalog))
-        return;
+        return found;
     find.tokens.list = rw_tokens_of(text, true, arena, &find.tokens.count);
     if (rw_from_note_ctes(&find.ctes, statement) &&
         visit(&find, (const ProtobufCMessage *)statement) && find.edits.len > 0)
-        out->map = rw_range_map_make(&find.edits, &find.pieces, &find.bytes, arena);
-    out->by_value = find.by_value;
+        found.map = rw_range_map_make(&find.edits, &find.pieces, &find.bytes, arena);
+    found.by_value = find.by_value;
     pgw_buf_free(&find.edits);
     pgw_buf_free(&find.pieces);
     pgw_buf_free(&find.bytes);
+    return found;
 }
