@@ -46,6 +46,13 @@ differential(differential_slow 100 600 --slow)
 differential(differential_patterns 100 600 --patterns)
 differential(differential_ydb 100 600 --ydb) # keyspread stands before the fake of YDB's endpoint
 
+# Statements by chance that read ranges, before the fake of YDB's endpoint and PostgreSQL.
+set_property(TEST integration.ydb_ranges PROPERTY LABELS integration chance)
+set_property(TEST integration.ydb_ranges APPEND PROPERTY ENVIRONMENT KEYSPREAD_SEED=${KEYSPREAD_SEED})
+if(KEYSPREAD_LONG)
+  set_property(TEST integration.ydb_ranges APPEND PROPERTY ENVIRONMENT KEYSPREAD_STATEMENTS=5000)
+endif()
+
 set(random integration.random_sequences integration.random_transactions)
 set_property(TEST ${random} PROPERTY LABELS integration chance)
 if(KEYSPREAD_LONG)

@@ -59,6 +59,55 @@ class Partitions(EndpointCase):
                 self.assertEqual(self.touched(sql), {str(count): 1}, sql)
         self.assertEqual(self.touched("select * from t where h = $1 and a = $2", 1, 1), {"1": 1})
 
+    def test_arms_of_a_union_are_looked_up_each(self):
+        for sql, count in (("select * from t where h = 1 union all select * from t where h = 2", 1),
+                           ("select * from (select * from t where h = 1 union all "
+                            "select * from t where h = -1) x where h > 0", 2),
+                           ("select * from t where h = 1 union all select * from t where a = 2", 4)):
+            self.assertEqual(self.touched(sql), {str(count): 1}, sql)
+
+    def test_buckets(self):
+        """4 partitions of 10 buckets: 0-2, 3-4, 5-7, 8-9."""
+        self.here = self.start(table="t,column=h,position=1,buckets=10,uniform=4")
+        self.link = self.session(self.here)
+        for bucket in range(10):
+            self.touched(f"insert into t values ({bucket}, 1)")
+        self.assertEqual(self.requests(), [3, 2, 3, 2])
+        for where, count in (("h in (0, 1, 2)", 1), ("h in (2, 3)", 2), ("h >= 5", 2), ("a = 1", 4)):
+            self.assertEqual(self.touched(f"select * from t where {where}"), {str(count): 1}, where)
+
+    def test_rows_read(self):
+        """A range ends at the first column of the key without a condition, or with more than points; a limit
+        counts where the order is the key's."""
+        self.here = self.start(table="t,column=h,position=1,key=a")
+        self.link = self.session(self.here)
+        self.stored("insert into t select n % 4, n, 'b' || n % 5 from generate_series(0, 99) n")
+        for sql, count in (
+                ("select * from t", 100),
+                ("select * from t where a = 5", 100),
+                ("select * from t where h = 1", 25),
+                ("select * from t where h in (1, 2) and b = 'b1'", 50),
+                ("select * from t where h in (1, 2) and a < 10", 5),
+                ("select * from t where h < 2 and a < 10", 50),
+                ("select * from t where h = 1 and (a < 10 or a > 90)", 5),
+                ("select * from t where h = 1 and a + 0 < 10", 25),
+                ("select * from t where h = 1 and not a < 10", 25),
+                ("select * from t where h = 1 order by h, a limit 3", 3),
+                ("select * from t where h = 1 order by h desc, a desc limit 3 offset 2", 5),
+                ("select * from t where h = 1 order by h, a limit 1000", 25),
+                ("select * from t where h = 1 and b = 'b4' order by h, a limit 2", 8),  # 9 and 29 of 1, 5, 9 …
+                ("select * from t where h = 1 order by a limit 3", 25),
+                ("select * from t where h = 1 order by h, a desc limit 3", 25),
+                ("select count(*) from t where h = 1 limit 3", 25),
+                ("select * from t limit 3", 3),
+                ("select 1 from t x, t y where x.h = 1 and y.h = 2 and y.a = 2", 26),
+                ("select * from (select * from t where h = 1 order by h, a limit 2) x union all "
+                 "select * from (select * from t where h = 2 order by h, a limit 2) x", 4),
+                ("update t set b = b where h = 1 and a between 5 and 9", 2),
+                ("delete from t where h = 0 and a = 1", 0)):
+            self.touched(sql)
+            self.assertEqual(self.here.counters()["rows_read"], count, sql)
+
     def test_other_tables_have_one_partition(self):
         self.assertEqual(self.touched("insert into u values (1)"), {"1": 1})
         self.assertEqual(self.touched("select * from t, u where t.h = 1"), {"5": 1})

@@ -34,6 +34,16 @@ class Sql(EndpointCase):
                       failure(strict.query("--!syntax_v1\nselect 1")))
         self.assertIsNone(failure(strict.query("--!syntax_pg\nselect 1")))
 
+    def test_union(self):
+        """pg_sql.cpp ParseSelectStmt: order and limit "should be used only on top"."""
+        self.check_taken("select a from t union all select a from t order by a limit 1",
+                         "select * from (select a from t order by a limit 1) x union all select a from t",
+                         "select * from (select a from t union select 2) x order by a limit 1")
+        self.check_refused({
+            "(select a from t order by a) union all select a from t": "sortClause should be used only on top",
+            "select a from t union all (select a from t limit 1)": "limit should be used only on top",
+            "select 1 union all (select a from t offset 1) union all select 2": "limit should be used only on top"})
+
     def test_insert(self):
         self.check_taken("insert into t values (1)",
                          "insert into t (b, a) values ('x', 2), (null, 3)",

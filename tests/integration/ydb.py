@@ -13,7 +13,8 @@ DATABASE = "/local"
 
 
 class Endpoint:
-    """A running fake; ready when the constructor returns. Options: --conflicts is `conflicts`.
+    """A running fake; ready when the constructor returns. Options: --conflicts is `conflicts`;
+    a list is said once for each of its values.
     Without a `port` it takes one that is free."""
 
     def __init__(self, postgres, database="app", port=None, **options):
@@ -25,7 +26,8 @@ class Endpoint:
             command = with_us() + [path, "--listen", f"127.0.0.1:{self.port}", "--store", store,
                                    "--monitoring", f"127.0.0.1:{self.monitoring}"]
             for name, value in options.items():
-                command += ["--" + name.replace("_", "-"), str(value)]
+                for one in value if isinstance(value, list) else [value]:
+                    command += ["--" + name.replace("_", "-"), str(one)]
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL,
                                             stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
             self.lines = Lines(self.process.stderr)

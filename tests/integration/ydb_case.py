@@ -15,7 +15,7 @@ STORE = "app"  # what the fake keeps
 
 def columns_of(table):
     """As the configuration wants them, of declarations such as `id bigint not null`."""
-    declared = [(table.hash_column, "smallint" if table.buckets else "bigint", True)]
+    declared = [(table.hash_column, "smallint" if getattr(table, "buckets", None) else "bigint", True)]
     for column in table.columns:
         name, kind = re.match(r"(\w+) (.*?)(?= not null| references|$)", column).groups()
         declared.append((name, kind.replace("bigserial", "bigint"), " not null" in column))

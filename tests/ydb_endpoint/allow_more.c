@@ -233,6 +233,26 @@ static bool check_change(const ProtobufCMessage *node, const ye_options *options
                    (int)value->node_case);
 }
 
+static bool check_arm(const PgQuery__SelectStmt *arm, ye_failure *failure)
+{
+    if (arm->op == PG_QUERY__SET_OPERATION__SETOP_NONE && arm->n_sort_clause > 0)
+        return refuse(failure, "SelectStmt: sortClause should be used only on top");
+    return arm->op != PG_QUERY__SET_OPERATION__SETOP_NONE ||
+           (arm->limit_count == NULL && arm->limit_offset == NULL) ||
+           refuse(failure, "SelectStmt: limit should be used only on top");
+}
+
+/* What stands beside UNION may have no order and no limit of its own (pg_sql.cpp ParseSelectStmt).
+ */
+static bool check_select(const ProtobufCMessage *node, const ye_options *options,
+                         ye_failure *failure)
+{
+    const PgQuery__SelectStmt *select = (const PgQuery__SelectStmt *)node;
+    (void)options;
+    return select->op == PG_QUERY__SET_OPERATION__SETOP_NONE ||
+           (check_arm(select->larg, failure) && check_arm(select->rarg, failure));
+}
+
 ye_check ye_check_of(const char *node)
 {
     static const struct {
@@ -244,6 +264,7 @@ ye_check ye_check_of(const char *node)
         {"FuncCall", check_call},     {"ColumnRef", check_column},
         {"AExpr", check_operator},    {"LockingClause", check_locking},
         {"CreateStmt", check_create}, {"AlterTableCmd", check_change},
+        {"SelectStmt", check_select},
     };
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++)
         if (strcmp(checks[i].node, node) == 0)

@@ -7,6 +7,7 @@ static const struct {
     {"statements", offsetof(ye_counters, statements)}, {"commits", offsetof(ye_counters, commits)},
     {"failures", offsetof(ye_counters, failures)},     {"severed", offsetof(ye_counters, severed)},
     {"compiled", offsetof(ye_counters, compiled)},     {"cancels", offsetof(ye_counters, cancels)},
+    {"rows_read", offsetof(ye_counters, rows_read)},
 };
 
 static atomic_ulong *counter(ye_counters *counters, size_t i)

@@ -17,6 +17,7 @@ typedef struct ye_counters {
     atomic_ulong severed;    /* links that were dropped by order */
     atomic_ulong compiled;   /* texts that were new */
     atomic_ulong cancels;    /* that were asked for */
+    atomic_ulong rows_read;  /* of tables whose keys are known (reads.h) */
     /* Requests to partitions, by how many they touched: 1, 2 and so on. A statement is one, a
      * COMMIT of what was written another. */
     atomic_ulong requests[YE_TOUCHED_MAX];

@@ -33,6 +33,15 @@ static void make_uniform(ye_map *map, ye_table *table, size_t count)
             (ye_partition){.id = ++map->last_id, .begin = begin_of(table, i, count)};
 }
 
+static bool take_key(ye_table *table, char *value)
+{
+    char *name;
+    size_t i = 0;
+    while ((name = strsep(&value, ":")) != NULL && i < sizeof table->key / sizeof *table->key)
+        snprintf(table->key[i++], sizeof *table->key, "%s", name);
+    return name == NULL;
+}
+
 static bool take_option(ye_table *table, size_t *uniform, char *option)
 {
     char *value = strchr(option, '=');
@@ -49,6 +58,8 @@ static bool take_option(ye_table *table, size_t *uniform, char *option)
         table->buckets = (uint64_t)atol(value);
     else if (strcmp(option, "uniform") == 0)
         *uniform = (size_t)atol(value);
+    else if (strcmp(option, "key") == 0)
+        return take_key(table, value);
     else
         return false;
     return true;

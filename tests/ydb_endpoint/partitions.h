@@ -27,7 +27,8 @@ typedef struct ye_table {
     char name[64], column[64];
     unsigned position; /* of the hash column, from 0 */
     bool is_unsigned;  /* its type is Uint64, not int8 */
-    uint64_t buckets;  /* its type is int2, and it holds numbers below this; 0: it is int8 */
+    uint64_t buckets;  /* Its type is int2, and its values are those below this; 0: it is int8. */
+    char key[4][64];   /* The columns of the key behind it; "": none, or nobody told. */
     size_t count;
     ye_partition partitions[YE_PARTITIONS];
 } ye_table;
@@ -54,8 +55,8 @@ typedef struct ye_price {
                        time, not added to it */
 } ye_price;
 
-/* Adds a table: "name,column=userhash,position=1,uniform=16" and perhaps "unsigned" or
- * "buckets=16". False: that is not understood. */
+/* Adds a table: "name,column=userhash,position=1,uniform=16" and perhaps "unsigned", "buckets=64",
+ * "key=userid:ts". False: that is not understood. */
 PGW_MUST_CHECK bool ye_map_add(ye_map *map, const char *description);
 /* The number of the table of that name, which there is from now on; YE_TABLES if there are too
  * many. What of the table does not change may be read without the lock. */

@@ -243,43 +243,28 @@ static bool inserted(const finder *find, const PgQuery__Node *statement)
     return true;
 }
 
-static bool looked_up(const finder *find, const PgQuery__Node *statement)
-{
-    switch (statement->node_case) {
-    case PG_QUERY__NODE__NODE_SELECT_STMT:
-        return limited(find, statement->select_stmt->where_clause);
-    case PG_QUERY__NODE__NODE_UPDATE_STMT:
-        return limited(find, statement->update_stmt->where_clause);
-    case PG_QUERY__NODE__NODE_DELETE_STMT:
-        return limited(find, statement->delete_stmt->where_clause);
-    default:
-        return inserted(find, statement);
-    }
-}
+/* A statement while its relations are gathered. */
+typedef struct gatherer {
+    ye_map *map;
+    const pgw_buf *bind;
+    pgw_buf *ranges;
+    const char *queries[SOURCES]; /* names that WITH gives, which are no relations */
+    size_t query_count;
+    pgw_buf limited; /* PgQuery__RangeVar *: those whose conditions were looked at */
+} gatherer;
 
-/* The relations of a statement, and the names that WITH gives, which are none. */
-typedef struct sources {
-    const char *names[SOURCES], *queries[SOURCES];
-    size_t names_count, queries_count;
-} sources;
-
-static bool gather(void *context, const ProtobufCMessage *child)
+static bool gather_queries(void *context, const ProtobufCMessage *child)
 {
-    sources *found = context;
-    const PgQuery__RangeVar *relation = (const PgQuery__RangeVar *)child;
+    gatherer *found = context;
     if (child->descriptor == &pg_query__common_table_expr__descriptor &&
-        found->queries_count < SOURCES)
-        found->queries[found->queries_count++] = ((const PgQuery__CommonTableExpr *)child)->ctename;
-    if (child->descriptor == &pg_query__range_var__descriptor && found->names_count < SOURCES &&
-        strncmp(relation->relname, "pg_", 3) != 0 &&
-        strcmp(relation->schemaname, "information_schema") != 0)
-        found->names[found->names_count++] = relation->relname;
-    return rw_walk(child, gather, context);
+        found->query_count < SOURCES)
+        found->queries[found->query_count++] = ((const PgQuery__CommonTableExpr *)child)->ctename;
+    return rw_walk(child, gather_queries, context);
 }
 
-static bool is_query(const sources *found, const char *name)
+static bool is_query(const gatherer *found, const char *name)
 {
-    for (size_t i = 0; i < found->queries_count; i++)
+    for (size_t i = 0; i < found->query_count; i++)
         if (strcmp(found->queries[i], name) == 0)
             return true;
     return false;
@@ -296,20 +281,81 @@ static void take_values(finder *find, const pgw_buf *bind)
     find->value_count = message.value_count;
 }
 
+/* False: it is no table. */
+static bool begin(const gatherer *found, const PgQuery__RangeVar *relation, finder *find)
+{
+    const char *name = relation->relname;
+    if (strncmp(name, "pg_", 3) == 0 || strcmp(relation->schemaname, "information_schema") == 0 ||
+        is_query(found, name))
+        return false;
+    const size_t number = ye_map_find(found->map, name);
+    *find = (finder){.map = found->map,
+                     .table = &found->map->tables[number],
+                     .number = number,
+                     .ranges = found->ranges};
+    take_values(find, found->bind);
+    return number < YE_TABLES;
+}
+
+/* The only table of a query: as far as its conditions tell. */
+static void gather_limited(gatherer *found, const PgQuery__RangeVar *relation,
+                           const PgQuery__Node *where)
+{
+    finder find;
+    if (begin(found, relation, &find) && !limited(&find, where))
+        add(&find, 0, UINT64_MAX);
+    pgw_buf_add(&found->limited, &relation, sizeof relation);
+}
+
+static void gather_inserted(gatherer *found, const PgQuery__Node *statement)
+{
+    const PgQuery__RangeVar *relation = statement->insert_stmt->relation;
+    finder find;
+    if (begin(found, relation, &find) && !inserted(&find, statement))
+        add(&find, 0, UINT64_MAX);
+    pgw_buf_add(&found->limited, &relation, sizeof relation);
+}
+
+static bool is_limited(const gatherer *found, const PgQuery__RangeVar *relation)
+{
+    const PgQuery__RangeVar *const *list = (const void *)found->limited.ptr;
+    for (size_t i = 0; i < found->limited.len / sizeof *list; i++)
+        if (list[i] == relation)
+            return true;
+    return false;
+}
+
+static bool gather(void *context, const ProtobufCMessage *child)
+{
+    gatherer *found = context;
+    finder find;
+    if (child->descriptor == &pg_query__select_stmt__descriptor) {
+        const PgQuery__SelectStmt *query = (const PgQuery__SelectStmt *)child;
+        if (query->n_from_clause == 1 &&
+            query->from_clause[0]->node_case == PG_QUERY__NODE__NODE_RANGE_VAR)
+            gather_limited(found, query->from_clause[0]->range_var, query->where_clause);
+    } else if (child->descriptor == &pg_query__range_var__descriptor &&
+               !is_limited(found, (const PgQuery__RangeVar *)child) &&
+               begin(found, (const PgQuery__RangeVar *)child, &find)) {
+        add(&find, 0, UINT64_MAX);
+    }
+    return rw_walk(child, gather, context);
+}
+
 void ye_ranges_of(ye_map *map, const PgQuery__Node *statement, const pgw_buf *bind, pgw_buf *ranges)
 {
-    sources found = {0};
+    gatherer found = {.map = map, .bind = bind, .ranges = ranges};
+    gather_queries(&found, &statement->base);
+    if (statement->node_case == PG_QUERY__NODE__NODE_UPDATE_STMT &&
+        statement->update_stmt->n_from_clause == 0)
+        gather_limited(&found, statement->update_stmt->relation,
+                       statement->update_stmt->where_clause);
+    else if (statement->node_case == PG_QUERY__NODE__NODE_DELETE_STMT &&
+             statement->delete_stmt->n_using_clause == 0)
+        gather_limited(&found, statement->delete_stmt->relation,
+                       statement->delete_stmt->where_clause);
+    else if (statement->node_case == PG_QUERY__NODE__NODE_INSERT_STMT)
+        gather_inserted(&found, statement);
     gather(&found, &statement->base);
-    for (size_t i = 0; i < found.names_count; i++) {
-        if (is_query(&found, found.names[i]))
-            continue;
-        const size_t number = ye_map_find(map, found.names[i]);
-        if (number == YE_TABLES)
-            continue;
-        finder find = {
-            .map = map, .table = &map->tables[number], .number = number, .ranges = ranges};
-        take_values(&find, bind);
-        if (found.names_count > 1 || !looked_up(&find, statement))
-            add(&find, 0, UINT64_MAX);
-    }
+    pgw_buf_free(&found.limited);
 }

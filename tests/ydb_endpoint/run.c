@@ -2,6 +2,7 @@
 
 #include "tests/ydb_endpoint/cost.h"
 #include "tests/ydb_endpoint/ranges.h"
+#include "tests/ydb_endpoint/reads.h"
 #include "tests/ydb_endpoint/strike.h"
 #include "tests/ydb_endpoint/transaction.h"
 #include "tests/ydb_endpoint/typmods.h"
@@ -119,6 +120,8 @@ static bool act_at_price(ye_session *session, const ye_task *task, ye_failure *f
     if ((statement != NULL && !check_data(session, statement, failure)) ||
         !ye_cost_begin(session, statement, task->request->bind, failure))
         return false;
+    if (statement != NULL && task->request->bind == NULL)
+        ye_reads_count(session, statement);
     const bool known = statement != NULL && ye_rows_of(statement) > 0;
     if (known)
         ye_cost_charge(session, statement);

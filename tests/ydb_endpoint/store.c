@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -86,8 +87,27 @@ bool ye_store_next(ye_store *store, char *type, pgw_slice *body)
 
 bool ye_store_do(ye_store *store, const char *sql, pgw_error *error)
 {
+    uint64_t ignored;
+    return ye_store_number(store, sql, &ignored, error);
+}
+
+/* The only column of a row, in text; 0 is what is no number. */
+static uint64_t number_of(pgw_slice row)
+{
+    char text[32] = "";
+    pgw_reader reader = pgw_reader_of(row);
+    uint16_t columns = pgw_read_u16(&reader);
+    int32_t length = (int32_t)pgw_read_u32(&reader);
+    if (columns == 1 && length > 0 && (size_t)length < sizeof text && !reader.failed)
+        memcpy(text, reader.at, (size_t)length);
+    return strtoull(text, NULL, 10);
+}
+
+bool ye_store_number(ye_store *store, const char *sql, uint64_t *number, pgw_error *error)
+{
     char type = 0;
     pgw_slice body;
+    *number = 0;
     *error = PGW_ERROR_NONE;
     pgw_certainly(pgw_write_query(pgw_slice_str(sql), &store->out));
     if (!ye_store_send(store))
@@ -97,6 +117,8 @@ bool ye_store_do(ye_store *store, const char *sql, pgw_error *error)
             return fail(error);
         if (type == 'E')
             pgw_error_read(body, error);
+        else if (type == 'D')
+            *number = number_of(body);
     }
     return error->sqlstate[0] == '\0';
 }

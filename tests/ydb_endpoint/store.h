@@ -30,6 +30,9 @@ PGW_MUST_CHECK bool ye_store_send(ye_store *store);
 PGW_MUST_CHECK bool ye_store_next(ye_store *store, char *type, pgw_slice *body);
 /* Runs a statement whose rows nobody wants. False: it failed. */
 PGW_MUST_CHECK bool ye_store_do(ye_store *store, const char *sql, pgw_error *error);
+/* Runs a query of one number. False: it failed. */
+PGW_MUST_CHECK bool ye_store_number(ye_store *store, const char *sql, uint64_t *number,
+                                    pgw_error *error);
 /* Asks the server to stop what the link does; from any thread. */
 void ye_store_cancel(const ye_store *store);
 

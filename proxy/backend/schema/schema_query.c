@@ -38,12 +38,12 @@ static void add_beginning(const char *prefix, pgw_buf *sql)
     pgw_buf_free(&pattern);
 }
 
-/* The oid of the type that its hash column has: numeric's, int8's, or int2's and int4's. */
-static const char *type_of_hash(const cfg_table *pattern)
+/* The oids of the types that its hash column may have. */
+static const char *types_of_hash(const cfg_table *pattern)
 {
     if (pattern->hash_buckets > 0)
-        return "in (21, 23)";
-    return pattern->hash_type == CFG_HASH_INT8 ? "= 20" : "= 1700";
+        return "21, 23";                                        /* int2 and int4 */
+    return pattern->hash_type == CFG_HASH_INT8 ? "20" : "1700"; /* int8, numeric */
 }
 
 /* The tables that may be of a pattern: they have the hash column, in the primary key, if there is
@@ -60,12 +60,12 @@ static void add_pattern(const cfg_table *pattern, const char *named, pgw_buf *sq
     rw_add_constant(sql, pgw_slice_str(pattern->hash_column));
     pgw_buf_addf(sql,
                  " and h.attnum > 0 and not h.attisdropped and h.attnotnull and not h.atthasdef"
-                 " and h.atttypid %s and c.relkind in ('r', 'p') and not c.relispartition"
+                 " and h.atttypid in (%s) and c.relkind in ('r', 'p') and not c.relispartition"
                  " and c.relpersistence <> 't' and (n.nspname, c.relname) not in"
                  " (select w.nspname, w.relname from %s w where w.relname is not null)"
                  " and %s (select from pg_catalog.pg_index i where i.indrelid = c.oid"
                  " and i.indisprimary and h.attnum %s (i.indkey))",
-                 type_of_hash(pattern), named,
+                 types_of_hash(pattern), named,
                  pattern->primary_key_count > 0 ? "not exists" : "exists",
                  pattern->primary_key_count > 0 ? "<> all" : "= any");
 }

@@ -20,6 +20,7 @@ typedef struct rw_read {
     uint32_t name;    /* the token of the table's name, as a lookup of it has it */
     rw_read_kind kind; /* if the hash is not asked for: a seek or a scan */
     bool row;         /* a whole primary key is asked for */
+    uint32_t buckets; /* of a seek: one in each of so many; 0: one in each partition */
     uint32_t asked;   /* 1 + the column that a condition or the order of a scan is about, the first of the key
                          before others; 0: there is none. */
 } rw_read;

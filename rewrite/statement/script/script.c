@@ -126,6 +126,7 @@ static rw_tree_answer ask_tree(const candidate *it, rw_tree_found *found, pgw_er
         *found = (rw_tree_found){.inserts = said.inserts,
                                  .lookups = said.lookups,
                                  .stars = said.stars,
+                                 .ranges = said.ranges,
                                  .reads = said.reads};
         return RW_TREE_HARMLESS;
     }
@@ -133,7 +134,8 @@ static rw_tree_answer ask_tree(const candidate *it, rw_tree_found *found, pgw_er
         rw_tree_check(it->text, &it->in->names.view, it->in->env, it->in->arena, found, error);
     if (shaped && answer == RW_TREE_HARMLESS && !found->by_value)
         rw_shape_cache_add(it->in->shapes, &shape,
-                           (rw_shape_said){found->inserts, found->lookups, found->stars, found->reads});
+                           (rw_shape_said){found->inserts, found->lookups, found->stars,
+                                           found->ranges, found->reads});
     return answer;
 }
 
@@ -154,6 +156,10 @@ static void read_found(const candidate *it, const rw_tree_found *found)
                                                 it->in->env, it->in->arena, &lookups);
     if (found->stars != NULL && !found->inserts)
         it->out->star_count = rw_stars_read(found->stars, it->lexer, it->in->arena, &stars);
+    if (found->ranges != NULL)
+        it->out->star_count =
+            rw_ranges_read(found->ranges, it->lexer, &it->in->names.view, it->in->arena, &stars,
+                           it->out->star_count);
     it->out->lookups = lookups;
     it->out->stars = stars;
     it->out->prepares = found->prepares;

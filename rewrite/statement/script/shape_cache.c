@@ -13,6 +13,7 @@ typedef struct rw_shape_cache_entry {
     bool inserts;
     rw_lookup_map *lookups; /* NULL: none */
     rw_star_map *stars;     /* NULL: none */
+    rw_range_map *ranges;   /* NULL: none */
     rw_read_map *reads;     /* NULL: none */
     size_t len;
     char bytes[];
@@ -21,12 +22,14 @@ typedef struct rw_shape_cache_entry {
 static size_t size_of(size_t len, rw_shape_said said)
 {
     return sizeof(entry) + len + (said.lookups != NULL ? said.lookups->size : 0) +
-           (said.stars != NULL ? said.stars->size : 0) + (said.reads != NULL ? said.reads->size : 0);
+           (said.stars != NULL ? said.stars->size : 0) +
+           (said.ranges != NULL ? said.ranges->size : 0) +
+           (said.reads != NULL ? said.reads->size : 0);
 }
 
 static rw_shape_said said_of(const entry *it)
 {
-    return (rw_shape_said){it->inserts, it->lookups, it->stars, it->reads};
+    return (rw_shape_said){it->inserts, it->lookups, it->stars, it->ranges, it->reads};
 }
 
 static entry **bucket_of(rw_shape_cache *cache, uint64_t hash)
@@ -60,6 +63,7 @@ static void forget_oldest(rw_shape_cache *cache)
     cache->bytes -= size_of(it->len, said_of(it));
     free(it->lookups);
     free(it->stars);
+    free(it->ranges);
     free(it->reads);
     free(it);
 }
@@ -95,6 +99,7 @@ void rw_shape_cache_add(rw_shape_cache *cache, const rw_shape *shape, rw_shape_s
     it->inserts = said.inserts;
     it->lookups = said.lookups != NULL ? rw_lookup_map_copy(said.lookups) : NULL;
     it->stars = said.stars != NULL ? rw_star_map_copy(said.stars) : NULL;
+    it->ranges = said.ranges != NULL ? rw_range_map_copy(said.ranges) : NULL;
     it->reads = said.reads != NULL ? rw_read_map_copy(said.reads) : NULL;
     it->len = shape->len;
     memcpy(it->bytes, shape->bytes, shape->len);

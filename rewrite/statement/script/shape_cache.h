@@ -7,6 +7,7 @@
 
 #include "rewrite/statement/edit/stars.h"
 #include "rewrite/statement/lookup/lookup.h"
+#include "rewrite/statement/lookup/ranges.h"
 #include "rewrite/statement/lookup/reads.h"
 #include "rewrite/statement/script/shape.h"
 
@@ -24,6 +25,7 @@ typedef struct rw_shape_said {
     bool inserts;
     const rw_lookup_map *lookups; /* NULL: none. The cache's own, until the next is added */
     const rw_star_map *stars;     /* NULL: none. As well */
+    const rw_range_map *ranges;   /* NULL: none. As well. */
     const rw_read_map *reads;     /* NULL: none. As well */
 } rw_shape_said;
 

@@ -2,6 +2,7 @@
 
 #include "protocol/utf8.h"
 #include "rewrite/statement/lookup/lookup_tree.h"
+#include "rewrite/statement/lookup/ranges_tree.h"
 #include "rewrite/statement/lookup/reads_tree.h"
 #include "rewrite/statement/tree/parse_tree.h"
 #include "rewrite/statement/tree/readable.h"
@@ -377,6 +378,15 @@ static void find_lookups(walker *walk, const PgQuery__Node *top, pgw_arena *aren
         found->lookups = rw_lookup_find(top, walk->text, walk->catalog, found->stars, arena);
 }
 
+static void find_ranges(walker *walk, const PgQuery__Node *top, pgw_arena *arena)
+{
+    rw_tree_found *found = walk->found;
+    rw_ranges_found ranges = rw_ranges_find(top, walk->text, walk->catalog, found->stars,
+                                            found->lookups, arena);
+    found->ranges = ranges.map;
+    found->by_value |= ranges.by_value;
+}
+
 /* The INSERT … VALUES of a PREPARE; `other`: it is none. */
 static const void *prepared_rows(const PgQuery__Node *top, const void *other)
 {
@@ -414,10 +424,12 @@ static rw_tree_answer check(walker *walk, const PgQuery__ParseResult *result, pg
     }
     found->stars = shown.map;
     found->by_value |= shown.by_value;
-    if (walk->env->conforming && !found->inserts && !walk->sets_by_zone)
+    if (walk->env->conforming && !found->inserts && !walk->sets_by_zone) {
         find_lookups(walk, top, arena);
+        find_ranges(walk, top, arena);
+    }
     if (!found->inserts)
-        found->reads = rw_reads_find(top, walk->text, walk->catalog, arena);
+        found->reads = rw_reads_find(top, walk->text, walk->catalog, found->ranges, arena);
     return RW_TREE_HARMLESS;
 }
 

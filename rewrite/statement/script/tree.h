@@ -11,6 +11,7 @@
 #include "rewrite/statement/define/define_tree.h"
 #include "rewrite/statement/key/key_change.h"
 #include "rewrite/statement/lookup/lookup.h"
+#include "rewrite/statement/lookup/ranges.h"
 #include "rewrite/statement/lookup/reads.h"
 #include "rewrite/statement/words/statement.h"
 
@@ -30,14 +31,15 @@ typedef struct rw_tree_found {
     bool by_value; /* its constants and parameters decide: another text of its shape may not be */
     rw_same same[RW_SAME_MAX]; /* if it is run with these */
     size_t same_count;
-    rw_key_change change;           /* of the key, with which it is harmless; by_value is set */
-    const rw_lookup_map *lookups;   /* rows that it asks for by their hash key; NULL: none */
-    const rw_star_map *stars;       /* what it shows of a hash column; NULL: nothing */
-    const rw_read_map *reads;       /* how it reads configured tables; NULL: it reads none */
+    rw_key_change change;         /* of the key, with which it is harmless; by_value is set */
+    const rw_lookup_map *lookups; /* rows that it asks for by their hash key; NULL: none */
+    const rw_star_map *stars;     /* what it shows of a hash column; NULL: nothing */
+    const rw_range_map *ranges; /* What is put in for reads by ranges of the key; NULL: nothing. */
+    const rw_read_map *reads;   /* how it reads configured tables; NULL: it reads none */
     const rw_sql_prepare *prepares; /* NULL: it is no PREPARE, or one of unknown types */
     const rw_copy *copy; /* a COPY … FROM STDIN of a configured table; NULL: it is none */
-    bool unseen;                    /* it may set the key of a table that the catalog has not */
-    bool denied;                    /* refused for how it names columns, whether it writes or not */
+    bool unseen;         /* it may set the key of a table that the catalog has not */
+    bool denied;         /* refused for how it names columns, whether it writes or not */
 } rw_tree_found;
 
 /* Whether libpg_query can be asked. */

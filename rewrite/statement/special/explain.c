@@ -317,6 +317,8 @@ static void say_read(const rw_table *table, const rw_read *read, const rw_condit
         say_key(read, by, parts, out);
     else if (kind == RW_READ_SCAN)
         pgw_buf_add_str(out, "the whole table");
+    else if (read->buckets > 0)
+        pgw_buf_addf(out, "%u seeks, one a bucket", read->buckets);
     else if (parts == 1)
         pgw_buf_add_str(out, "one seek");
     else
@@ -331,8 +333,13 @@ static void say_help(const rw_table *table, const rw_read *read, pgw_buf *out)
     pgw_buf_addf(out, "%s.%s: ", table->schema, table->name);
     if (asked == NULL)
         pgw_buf_addf(out, "a condition on %s, or its order and LIMIT", key);
+    else if (read->asked - 1 == table->primary_key[0] && rw_table_has_ranges(table))
+        pgw_buf_addf(out, "a condition on %s alone, or its order and LIMIT", key);
     else if (read->asked - 1 == table->primary_key[0] && rw_table_begins_with_hash(table))
-        pgw_buf_addf(out, "%s in front of the hash in the key (before PostgreSQL, key_order: hash_last)", key);
+        pgw_buf_addf(out,
+                     "%s in front of the hash in the key (before PostgreSQL, key_order: hash_last; "
+                     "before YDB, hash_buckets)",
+                     key);
     else
         pgw_buf_addf(out, "an index that begins with %s, or a condition on %s", asked, key);
 }

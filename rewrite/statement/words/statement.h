@@ -70,8 +70,9 @@ typedef struct rw_statement {
     size_t lookup_count;
     const rw_read_map *reads; /* How a FORWARD statement reads configured tables; arena-owned; NULL:
                                  it reads none, or is only planned. */
-    const rw_change *stars; /* What becomes of the stars of a FORWARD statement, and what changes the key with its
-                               hash, in order of the text; arena-owned. */
+    const rw_change *stars; /* What becomes of the stars of a FORWARD statement, what is put in for its reads by
+                               ranges of the key, and what changes the key with its hash, in order
+                               of the text; arena-owned. */
     size_t star_count;
     const rw_sql_prepare *prepares; /* arena-owned; NULL: it is no PREPARE, or of unknown types */
     const rw_copy *copy; /* a COPY … FROM STDIN of a configured table; arena-owned; NULL: it is none */
