@@ -101,11 +101,6 @@ uint64_t rw_hash_whole(const rw_table *table, const pgw_value *values)
     }
 }
 
-uint64_t rw_hash_key(const rw_table *table, const pgw_value *values)
-{
-    return rw_hash_stored(table, rw_hash_whole(table, values));
-}
-
 void rw_hash_print(const rw_table *table, uint64_t hash, pgw_buf *out)
 {
     if (table->hash_type == RW_HASH_INT8)
