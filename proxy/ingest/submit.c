@@ -1,5 +1,6 @@
 #include "proxy/ingest/submit.h"
 
+#include "proxy/ingest/alike.h"
 #include "proxy/ingest/lifted.h"
 #include "proxy/ingest/split.h"
 #include "proxy/ingest/units.h"
@@ -69,7 +70,7 @@ bool px_submit_alike(px_owner *owner, const px_standing *standing, px_likeness *
                      const pgw_env *env)
 {
     px_text *text;
-    px_unit *unit = px_template_unit(owner, standing, of, env, &text);
+    px_unit *unit = px_alike_unit(owner, standing, of, env, &text);
     if (unit == NULL)
         return false;
     owner->text = text;
