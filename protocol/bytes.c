@@ -1,5 +1,6 @@
 #include "protocol/bytes.h"
 
+#include <endian.h>
 #include <sanitizer/asan_interface.h> /* nothing where it is not built with it */
 #include <stdarg.h>
 #include <stdio.h>
@@ -79,11 +80,13 @@ bool pgw_slice_ieq_str(pgw_slice a, const char *b)
     return pgw_slice_ieq(a, pgw_slice_str(b));
 }
 
+enum { FIRST_ROOM = 256 /* Mostly enough for a message, and out of the allocator's lists. */ };
+
 static __attribute__((noinline)) void grow(pgw_buf *buf, size_t more)
 {
     if (more > SIZE_MAX / 2 - buf->len)
         or_die(NULL);
-    size_t cap = buf->cap ? buf->cap : 64;
+    size_t cap = buf->cap ? buf->cap : FIRST_ROOM;
     while (cap - buf->len < more)
         cap *= 2;
     buf->ptr = pgw_realloc(buf->ptr, cap);
@@ -121,34 +124,33 @@ void pgw_buf_add_byte(pgw_buf *buf, char byte)
     buf->len++;
 }
 
-static void add_big_endian(pgw_buf *buf, uint64_t value, size_t bytes)
-{
-    char wire[8];
-    for (size_t i = 0; i < bytes; i++)
-        wire[i] = (char)(value >> (8 * (bytes - 1 - i)));
-    pgw_buf_add(buf, wire, bytes);
-}
-
 void pgw_buf_add_i16(pgw_buf *buf, int16_t value)
 {
-    add_big_endian(buf, (uint64_t)value, 2);
+    uint16_t wire = htobe16((uint16_t)value);
+    memcpy(pgw_buf_reserve(buf, sizeof wire), &wire, sizeof wire);
+    buf->len += sizeof wire;
 }
 
 void pgw_buf_add_i32(pgw_buf *buf, int32_t value)
 {
-    add_big_endian(buf, (uint64_t)value, 4);
+    uint32_t wire = htobe32((uint32_t)value);
+    memcpy(pgw_buf_reserve(buf, sizeof wire), &wire, sizeof wire);
+    buf->len += sizeof wire;
 }
 
 void pgw_buf_add_i64(pgw_buf *buf, int64_t value)
 {
-    add_big_endian(buf, (uint64_t)value, 8);
+    uint64_t wire = htobe64((uint64_t)value);
+    memcpy(pgw_buf_reserve(buf, sizeof wire), &wire, sizeof wire);
+    buf->len += sizeof wire;
 }
 
 static char *put_pair(char *end, uint32_t pair)
 {
-    static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
-                                "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
-                                "8081828384858687888990919293949596979899";
+    static const char pairs[] =
+        "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+        "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+        "8081828384858687888990919293949596979899";
     memcpy(end - 2, pairs + pair * 2, 2);
     return end - 2;
 }

@@ -268,8 +268,55 @@ static bool take_tail(filling *in, const px_likeness *of)
     return true;
 }
 
+/* The specimen's statement, which is all of its text, where this text has its cells. */
+static void move_to(const px_likeness *of, const px_text *text, pgw_arena *arena, rw_insert *insert)
+{
+    const px_wanted_cell *cells = of->like->wanted;
+    rw_row *row = pgw_arena_alloc(arena, sizeof *row);
+    rw_wanted *wanted = pgw_arena_alloc(arena, insert->wanted_count * sizeof *wanted);
+    for (size_t i = 0; i < insert->wanted_count; i++) {
+        wanted[i] = insert->wanted[i];
+        if (!cells[i].written)
+            continue;
+        wanted[i].from = of->rows.cells[cells[i].cell].start;
+        wanted[i].to = of->rows.cells[cells[i].cell].end;
+    }
+    *row = insert->rows[0];
+    row->open = of->rows.open;
+    row->close = of->rows.close;
+    insert->text = text->text;
+    insert->rows = row;
+    insert->wanted = wanted;
+}
+
+bool px_alike_fill(const px_likeness *of, const rw_answer *answers, px_alike_asked *out)
+{
+    const px_template *like = of->like;
+    px_text *text = px_text_like(like->specimen, of->rows.text);
+    pgw_arena *arena = &text->arena;
+    rw_filled *filled = pgw_arena_alloc(arena, sizeof *filled);
+    rw_insert insert = *px_template_insert(like);
+    pgw_error error;
+    move_to(of, text, arena, &insert);
+    if (!rw_fill(&insert, answers, arena, filled, &error)) {
+        px_text_drop(text);
+        return false;
+    }
+    *out = (px_alike_asked){text, filled};
+    return true;
+}
+
+/* The filled text holds on to what its client sent. */
+static void set_asked(px_text *text, const px_alike_asked *asked)
+{
+    text->filled = pgw_arena_alloc(&text->arena, sizeof *text->filled);
+    text->filled[0] = asked->filled;
+    text->asked = asked->text;
+    px_text_take(asked->text);
+}
+
 px_unit *px_alike_unit(px_owner *owner, const px_standing *standing, px_likeness *of,
-                       const pgw_env *env, px_text **text)
+                       const pgw_env *env, const px_alike_asked *asked, px_text **text)
 {
     pgw_value values[PX_TEMPLATE_KEY];
     bool known[PX_TEMPLATE_KEY];
@@ -296,6 +343,8 @@ px_unit *px_alike_unit(px_owner *owner, const px_standing *standing, px_likeness
     pgw_buf_free(&in.keys);
     if (unit == NULL)
         px_text_drop(in.text);
+    else if (asked != NULL)
+        set_asked(in.text, asked);
     *text = unit != NULL ? in.text : NULL;
     return unit;
 }

@@ -1,5 +1,7 @@
 #include "proxy/ingest/template.h"
 
+#include "proxy/backend/base/backend.h"
+#include "proxy/base/shared.h"
 #include "rewrite/insert/guard.h"
 #include "rewrite/insert/render.h"
 
@@ -31,6 +33,16 @@ const px_catalog *px_template_catalog(const px_template *it)
 const rw_insert *px_template_insert(const px_template *it)
 {
     return it->specimen->script.statements[0].insert;
+}
+
+bool px_template_asks(const px_template *it)
+{
+    return it->wanted != NULL;
+}
+
+const rw_question *px_template_question(const px_template *it)
+{
+    return &it->question;
 }
 
 /* ---- which there are ---- */
@@ -433,11 +445,11 @@ static bool are_plain(rw_plain_rows *rows)
 }
 
 /* Whether texts like it have a template. One of another snapshot is forgotten. */
-static bool is_learned(px_worker *worker, const px_text *text, const px_unit *unit,
+static bool is_learned(px_worker *worker, const px_text *text, const px_identity *identity,
                        const px_likeness *of, pgw_slice tail)
 {
     struct px_templates *all = worker->templates;
-    px_template *it = find(all, worker, unit->identity, of, &tail);
+    px_template *it = find(all, worker, identity, of, &tail);
     if (it == NULL || px_template_catalog(it) == text->catalog)
         return it != NULL;
     for (size_t k = 0; k < WAYS; k++)
@@ -452,25 +464,117 @@ static bool travels_well(const px_text *text, const px_plan *plan)
     return text->script.statements[0].insert->row_count > 1 || plan != NULL;
 }
 
-void px_template_learn(px_worker *worker, const px_text *text, const px_unit *unit,
+/* Whether nothing but defaults is wanted, in a lone row, and no more than this depends on what
+ * stands in it. */
+static bool wants_simply(const px_text *text)
+{
+    const rw_insert *insert = text->script.statements[0].insert;
+    bool simple = insert->verb == RW_VERB_INSERT && !insert->query && !insert->hash_listed &&
+                  insert->row_count == 1 && insert->new_key == 0 && insert->default_values == 0 &&
+                  insert->param_count == 0;
+    for (size_t i = 0; i < insert->wanted_count; i++)
+        simple = simple && !insert->wanted[i].expression && !insert->wanted[i].constant;
+    return simple && insert->wanted_count > 0;
+}
+
+/* NULL: a written cell is not where it was found without the parser. */
+static const px_wanted_cell *wanted_cells(px_text *text, const rw_plain_rows *rows)
+{
+    const rw_insert *insert = text->script.statements[0].insert;
+    px_wanted_cell *all = pgw_arena_alloc(&text->arena, insert->wanted_count * sizeof *all);
+    for (size_t i = 0; i < insert->wanted_count; i++) {
+        px_wanted_cell *one = &all[i];
+        one->written = insert->wanted[i].to > 0;
+        while (one->written && one->cell < rows->cell_count &&
+               rows->cells[one->cell].start != insert->wanted[i].from)
+            one->cell++;
+        if (one->cell == rows->cell_count)
+            return NULL;
+    }
+    return all;
+}
+
+/* A text of one row as it is, parsed; counted. */
+static px_text *copy_of(px_worker *worker, const px_text *text, const pgw_env *env)
+{
+    const rw_meaning ours = RW_MEANS_OURS;
+    const rw_catalog view = {
+        .tables = &text->script.statements[0].insert->table, .count = 1, .unqualified = &ours};
+    return px_text_parse(worker, text->text, text->catalog, &view, env);
+}
+
+/* NULL: texts like it are not to be filled without being parsed. */
+static px_template *template_asked(px_worker *worker, const px_text *text, const px_likeness *of,
+                                   px_identity *identity)
+{
+    px_text *specimen = copy_of(worker, text, &identity->env);
+    const px_wanted_cell *wanted = NULL;
+    if (specimen->script.count == 1 && specimen->script.inserts == 1 && wants_simply(specimen))
+        wanted = wanted_cells(specimen, &of->rows);
+    if (wanted == NULL) {
+        px_text_drop(specimen);
+        return NULL;
+    }
+    pgw_arena *arena = &specimen->arena;
+    px_template *it = pgw_arena_alloc(arena, sizeof *it);
+    *it = (px_template){.specimen = specimen,
+                        .identity = px_identity_take(identity),
+                        .config = worker->config,
+                        .hash = of->hash,
+                        .shape = pgw_arena_copy(arena, (pgw_slice){of->shape, of->shape_len}),
+                        .tail = pgw_arena_copy(arena, rw_plain_tail(&of->rows)),
+                        .wanted = wanted};
+    rw_question_of(specimen->script.statements[0].insert, worker->server->backend->by_file, arena,
+                   &it->question);
+    return it;
+}
+
+/* The text whose key was asked for, of which one was filled that has a template. */
+static void learn_asked(px_worker *worker, const px_text *text, px_identity *identity)
+{
+    px_likeness of;
+    if (text->script.count != 1 || !wants_simply(text) || offset_of(text) > 0 ||
+        !rw_plain_begin(text->text, &of.rows) || !take_shape(&of) || !agrees(text, &of.rows))
+        return;
+    pgw_slice tail = rw_plain_tail(&of.rows);
+    if (tail.len > MOST_TAIL || is_learned(worker, text, identity, &of, tail))
+        return;
+    px_template *it = template_asked(worker, text, &of, identity);
+    if (it != NULL)
+        keep_template(worker->templates, it);
+}
+
+/* Whether texts like it have a template now. */
+static bool learn_rows(px_worker *worker, const px_text *text, const px_unit *unit,
                        const px_plan *plan)
 {
     px_likeness of;
-    if (text->script.count != 1 || text->filled != NULL || text->refused || text->in_parts ||
-        !is_simple(text) || !may_stand_for_all(text) || unit->table_count != 1 ||
+    if (text->script.count != 1 || text->refused || text->in_parts || !is_simple(text) ||
+        !may_stand_for_all(text) || unit->table_count != 1 ||
         !rw_plain_begin(text->text, &of.rows) || !take_shape(&of) || !agrees(text, &of.rows))
-        return;
+        return false;
     const rw_insert *insert = text->script.statements[0].insert;
     if (worker->templates == NULL)
         worker->templates = pgw_calloc(1, sizeof *worker->templates);
     pgw_slice tail = {text->text.ptr + offset_of(text) + insert->tail,
                       text->text.len - offset_of(text) - insert->tail};
     uint64_t hash = of.rows.more ? with_tail(of.hash, tail) : of.hash;
-    if (tail.len > MOST_TAIL || is_learned(worker, text, unit, &of, tail) ||
-        !came_before(worker->templates, hash) || !travels_well(text, plan))
-        return;
+    if (tail.len > MOST_TAIL)
+        return false;
+    if (is_learned(worker, text, unit->identity, &of, tail))
+        return true;
+    if (!came_before(worker->templates, hash) || !travels_well(text, plan))
+        return false;
     rw_plain_rows rows = of.rows;
     px_template *it = are_plain(&rows) ? template_of(worker, text, &of, unit, plan) : NULL;
     if (it != NULL)
         keep_template(worker->templates, it);
+    return it != NULL;
+}
+
+void px_template_learn(px_worker *worker, const px_text *text, const px_unit *unit,
+                       const px_plan *plan)
+{
+    if (learn_rows(worker, text, unit, plan) && text->asked != NULL)
+        learn_asked(worker, text->asked, unit->identity);
 }

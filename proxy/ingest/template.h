@@ -29,6 +29,12 @@ typedef struct px_key_cell {
     bool ends_in_blank;  /* Whether a blank at its end would change what the statement checks. */
 } px_key_cell;
 
+/* A cell of the key whose value only the backend can tell. */
+typedef struct px_wanted_cell {
+    bool written; /* As DEFAULT; else the row has no such cell. */
+    size_t cell;  /* Its place among those of a row, if it is written. */
+} px_wanted_cell;
+
 /* What was learned of a shape. It lives in the arena of its specimen, and does not change. */
 typedef struct px_template {
     px_text *specimen; /* One row of a text like those that it is for. Counted. */
@@ -45,6 +51,11 @@ typedef struct px_template {
     size_t outside, added; /* Bytes around the statement, and those that are put into it. */
     /* What stands around the rows when the text is sent alone, and around its first hash. */
     pgw_slice before, behind, guard_before, guard_behind;
+    /* A text whose key is asked for is to be filled with the answers; the filled one has another
+     * template. One for each wanted cell of the specimen. NULL: nothing is wanted; else all above
+     * from `key` on is unused. */
+    const px_wanted_cell *wanted;
+    rw_question question; /* What is asked for them. */
 } px_template;
 
 /* A text whose first row was read, and what is known of texts like it. */
@@ -67,6 +78,11 @@ PGW_MUST_CHECK bool px_template_find(px_worker *worker, const px_identity *ident
 /* The snapshot by which a template was made, and its statement, whose constants mean nothing. */
 const px_catalog *px_template_catalog(const px_template *it);
 const rw_insert *px_template_insert(const px_template *it);
+/* Whether the texts' keys are asked for: such a text is filled (px_alike_fill) with an answer for
+ * each cell that the statement of the specimen wants, and is no unit before. */
+bool px_template_asks(const px_template *it);
+/* What is asked for the key of a text like those of a template that asks. */
+const rw_question *px_template_question(const px_template *it);
 /* Where its statement begins in the text of the specimen. */
 size_t px_template_offset(const px_template *it);
 /* The template for the same texts as `it`, but with this behind the last row; may be `it`; NULL:
