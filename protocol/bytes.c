@@ -21,8 +21,12 @@ void *pgw_alloc(size_t size)
     return or_die(malloc(size ? size : 1));
 }
 
+/* What the allocator has in lists by size is zeroed here: its calloc() passes them by. */
 void *pgw_calloc(size_t count, size_t size)
 {
+    enum { LISTED = 1024 };
+    if (size > 0 && count > 0 && count <= LISTED / size)
+        return memset(pgw_alloc(count * size), 0, count * size);
     return or_die(calloc(count ? count : 1, size ? size : 1));
 }
 
@@ -226,7 +230,7 @@ struct pgw_arena_block {
 
 /* Most arenas hold little, for no longer than a message takes: what the allocator hands out of a
  * list of its own costs a tenth. */
-enum { FIRST_BLOCK = 1024 - sizeof(struct pgw_arena_block), ARENA_BLOCK = 4096 };
+enum { FIRST_BLOCK = 1024 - sizeof(struct pgw_arena_block), FEW = 3 * 1024, ARENA_BLOCK = 4096 };
 
 void *pgw_arena_alloc(pgw_arena *arena, size_t size)
 {
@@ -235,7 +239,7 @@ void *pgw_arena_alloc(pgw_arena *arena, size_t size)
     size_t taken = (size + 16) & ~(size_t)15; /* with a byte behind it that nobody may read */
     struct pgw_arena_block *block = arena->head;
     if (block == NULL || block->cap - block->used < taken) {
-        size_t usual = block == NULL ? FIRST_BLOCK : ARENA_BLOCK;
+        size_t usual = arena->bytes < FEW ? FIRST_BLOCK : ARENA_BLOCK;
         size_t cap = taken > usual ? taken : usual;
         block = pgw_alloc(sizeof *block + cap);
         *block = (struct pgw_arena_block){.next = arena->head, .cap = cap};
@@ -265,11 +269,14 @@ struct pgw_arena_kept {
 
 pgw_slice pgw_arena_keep(pgw_arena *arena, pgw_buf *buf)
 {
+    enum { SLACK = 256 };
     if (buf->len == 0) {
         pgw_buf_free(buf);
         return (pgw_slice){NULL, 0};
     }
-    buf->ptr = pgw_realloc(buf->ptr, buf->len); /* without what it could have grown by */
+    if (buf->cap - buf->len >
+        SLACK) /* else what it could have grown by is not worth a piece of its own */
+        buf->ptr = pgw_realloc(buf->ptr, buf->len);
     pgw_slice bytes = pgw_slice_buf(buf);
     struct pgw_arena_kept *kept = pgw_arena_alloc(arena, sizeof *kept);
     *kept = (struct pgw_arena_kept){arena->kept, buf->ptr};

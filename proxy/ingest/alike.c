@@ -22,6 +22,7 @@ typedef struct row {
 typedef struct origin {
     px_text *text;
     const px_template *like;
+    const rw_table *table;
     const row *rows;
     size_t count;
 } origin;
@@ -40,7 +41,7 @@ static void write_row(const origin *of, const row *it, bool guarded, pgw_buf *ou
     out->len += len + 2;
     if (guarded)
         pgw_buf_add_slice(out, of->like->guard_before);
-    rw_render_hash(table_of(of->like), it->hash, out);
+    rw_render_hash(of->table, it->hash, out);
     if (guarded)
         pgw_buf_add_slice(out, of->like->guard_behind);
     pgw_buf_add_byte(out, ')');
@@ -52,7 +53,7 @@ static void write_rows(const void *from, size_t statement, pgw_buf *out)
     (void)statement;
     for (size_t r = 0; r < of->count; r++) {
         if (r > 0)
-            pgw_buf_add_str(out, ",\n");
+            pgw_buf_add(out, ",\n", 2);
         write_row(of, &of->rows[r], false, out);
     }
 }
@@ -79,6 +80,7 @@ static void drop_origin(void *of)
 /* A text while its rows are read. */
 typedef struct filling {
     px_worker *worker;
+    const rw_table *table;
     const px_template *like;
     px_text *text;
     rw_plain_rows *rows;
@@ -102,7 +104,7 @@ static bool read_quickly(const filling *in, const px_key_cell *of, const rw_plai
     else if (of->quick == PX_READ_TIMESTAMPTZ && cell->kind == RW_PLAIN_STRING)
         read = pgw_time_usual((pgw_slice){text.ptr + cell->start + 1, cell->end - cell->start - 2},
                               &integer);
-    *out = (pgw_value){.type = table_of(in->like)->columns[of->column].type, .as.integer = integer};
+    *out = (pgw_value){.type = in->table->columns[of->column].type, .as.integer = integer};
     return read;
 }
 
@@ -116,7 +118,7 @@ static bool read_cell(const filling *in, const px_key_cell *of, pgw_value *out)
     rw_plain_read(in->rows->text, cell, in->reading.arena, &whole);
     if (of->ends_in_blank && whole.text.len > 0 && whole.text.ptr[whole.text.len - 1] == ' ')
         return false;
-    const rw_column *column = &table_of(in->like)->columns[of->column];
+    const rw_column *column = &in->table->columns[of->column];
     return whole.kind != RW_CELL_NULL && whole.kind != RW_CELL_DEFAULT &&
            rw_cell_value(&whole, column, RW_NO_PARAMS, &in->reading, out) == PGW_KNOWN &&
            !out->null;
@@ -124,7 +126,7 @@ static bool read_cell(const filling *in, const px_key_cell *of, pgw_value *out)
 
 static bool read_key(filling *in)
 {
-    const rw_table *table = table_of(in->like);
+    const rw_table *table = in->table;
     rw_key *key = &in->key;
     pgw_value hashed[PX_TEMPLATE_KEY];
     for (size_t k = 0; k < table->primary_key_count; k++)
@@ -148,7 +150,7 @@ static void add_row(filling *in)
         in->keys.len += sizeof *claimed;
     }
     *found = (row){(uint32_t)in->rows->open, (uint32_t)in->rows->close, in->key.hash};
-    *claimed = px_unit_key_of(table_of(in->like), &in->key);
+    *claimed = px_unit_key_of(in->table, &in->key);
 }
 
 /* A buffer of the rows, or `one`, becomes the unit's. */
@@ -220,7 +222,7 @@ static void set_source(px_unit *unit, filling *in)
     origin *of = pgw_arena_alloc(&unit->arena, sizeof *of);
     const row *rows = keep_all(unit, &in->found, &in->first, sizeof in->first);
     add_rows(unit, in, rows);
-    *of = (origin){in->text, in->like, rows, in->count};
+    *of = (origin){in->text, in->like, in->table, rows, in->count};
     px_text_take(in->text);
     unit->source = (px_unit_source){of, write_rows, write_alone, drop_origin};
 }
@@ -262,6 +264,7 @@ static bool take_tail(filling *in, const px_likeness *of)
     px_text *copy = px_text_like(it->specimen, in->text->text);
     px_text_drop(in->text);
     in->like = it;
+    in->table = table_of(it);
     in->text = copy;
     in->rows->text = copy->text;
     in->reading.arena = &copy->arena;
@@ -322,6 +325,7 @@ px_unit *px_alike_unit(px_owner *owner, const px_standing *standing, px_likeness
     bool known[PX_TEMPLATE_KEY];
     pgw_error error;
     filling in = {.worker = owner->worker,
+                  .table = table_of(of->like),
                   .like = of->like,
                   .text = px_text_like(of->like->specimen, of->rows.text),
                   .rows = &of->rows,

@@ -329,6 +329,7 @@ static void learn_unit(px_template *it, const px_unit *unit, const px_text *text
     pgw_slice types = {(const char *)from->types, from->type_count * sizeof *from->types};
     px_unit_prepared *prepared = pgw_arena_alloc(arena, sizeof *prepared);
     *prepared = *from;
+    prepared->of = NULL;
     prepared->name = pgw_arena_copy(arena, from->name);
     prepared->text = pgw_arena_copy(arena, from->text);
     prepared->types = (const uint32_t *)pgw_arena_copy(arena, types).ptr;

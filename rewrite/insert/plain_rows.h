@@ -37,6 +37,7 @@ typedef struct rw_plain_rows {
     size_t open, close; /* Offsets of the parentheses of the row that was read last. */
     bool escapes;       /* There are backslashes in the text. */
     bool more;          /* A comma follows it, and so another row. */
+    bool defaults;      /* There is a DEFAULT in that row. */
     size_t cell_count;
     rw_plain_cell cells[RW_PLAIN_CELLS]; /* Those of the row that was read last. */
 } rw_plain_rows;
@@ -44,6 +45,7 @@ typedef struct rw_plain_rows {
 /* How many cells a row has, and which of them are DEFAULT. */
 typedef struct rw_plain_pattern {
     size_t cells;
+    bool any; /* Of them are. */
     uint64_t defaults[RW_PLAIN_CELLS / 64];
 } rw_plain_pattern;
 

@@ -105,8 +105,8 @@ bool px_inert_relay(px_session *session)
 {
     pgw_frame bind;
     pgw_slice input = px_stream_input(session->peer.stream);
-    if (input.len == 0 || *input.ptr != 'B' || !is_undisturbed(session) ||
-        !has_nothing_of_ours(session))
+    if (input.len == 0 || *input.ptr != 'B' || !has_nothing_of_ours(session) ||
+        !is_undisturbed(session))
         return false;
     const px_foreign *foreign = bound(session, input, &bind);
     size_t len = foreign != NULL ? length(input, bind.size) : 0;
