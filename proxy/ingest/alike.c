@@ -275,7 +275,7 @@ static bool take_tail(filling *in, const px_likeness *of)
 static void move_to(const px_likeness *of, const px_text *text, pgw_arena *arena, rw_insert *insert)
 {
     const px_wanted_cell *cells = of->like->wanted;
-    rw_row *row = pgw_arena_alloc(arena, sizeof *row);
+    rw_row *moved = pgw_arena_alloc(arena, sizeof *moved);
     rw_wanted *wanted = pgw_arena_alloc(arena, insert->wanted_count * sizeof *wanted);
     for (size_t i = 0; i < insert->wanted_count; i++) {
         wanted[i] = insert->wanted[i];
@@ -284,11 +284,11 @@ static void move_to(const px_likeness *of, const px_text *text, pgw_arena *arena
         wanted[i].from = of->rows.cells[cells[i].cell].start;
         wanted[i].to = of->rows.cells[cells[i].cell].end;
     }
-    *row = insert->rows[0];
-    row->open = of->rows.open;
-    row->close = of->rows.close;
+    *moved = insert->rows[0];
+    moved->open = of->rows.open;
+    moved->close = of->rows.close;
     insert->text = text->text;
-    insert->rows = row;
+    insert->rows = moved;
     insert->wanted = wanted;
 }
 

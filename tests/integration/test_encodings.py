@@ -75,17 +75,6 @@ class Names(harness.StackCase):
         self.assertEqual(self.count('"日記"', "true"), "0")
         self.assertEqual(self.count('"café"', "true"), "0")
 
-    def test_a_constant_behind_texts_that_are_like_it(self):
-        """What was learned of texts in ASCII does not let bytes of LATIN1 go to a link of batches, which reads UTF-8."""
-        for encoding, codec in LATIN:
-            session = self.wire(client_encoding=encoding)
-            for n in range(4):
-                self.assertEqual(wire.tags_of(session.query(f"insert into plain (id, v) values ({n}, 'a')")), ["INSERT 0 1"])
-            replies = session.query("insert into plain (id, v) values (9, 'é')".encode(codec))
-            self.assertNotIn("E", wire.kinds(replies), replies)
-            self.assertEqual(self.count("plain", "id = 9 and v = 'é' and h is not null"), "1")
-            self.setUp()
-
     def test_behind_a_character_that_ends_in_a_backslash(self):
         """表 is 0x95 0x5C in SJIS: what looks like an escaped quote is none."""
         session = self.wire(client_encoding="SJIS")

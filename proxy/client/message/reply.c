@@ -461,21 +461,25 @@ static bool move(px_session *session, px_link *link)
     return session->own.left == 0;
 }
 
-/* Whether nothing is done about answers of what is relayed as a group, but to pass them on. */
-static bool passes_group(const px_session *session)
+/* Whether nothing is done about the answers at hand, of a Query that was relayed as it came or a
+ * group (inert.h), but to pass them on. */
+static bool passes_answers(const px_session *session)
 {
     const px_reply *head = px_replies_head((px_replies *)&session->pending.replies);
-    return head != NULL && head->group && session->names.deallocates == NULL &&
-           session->names.prepares == NULL && session->own.ordinary == 0 &&
-           session->own.copy == NULL;
+    return head != NULL && head->kind == PX_REPLY_QUERY && head->text == NULL && !head->swallow &&
+           !head->silent && head->asks == PX_ASKS_NOTHING && head->unseen == PX_UNSEEN_NOTHING &&
+           session->names.deallocates == NULL && session->names.prepares == NULL &&
+           session->own.ordinary == 0 && session->own.copy == NULL;
 }
 
+/* Rows, what describes them, and ends of commands. */
 static bool is_passed(char type)
 {
     switch (type) {
     case '2':
     case 'T':
     case 'D':
+    case 'd':
     case 'C':
     case 'n':
     case 'I':
@@ -486,9 +490,7 @@ static bool is_passed(char type)
     }
 }
 
-/* The whole messages that the input begins with and that are passed on as they are, in bytes: of
- * all that answer a group of the extended protocol, errors, notices and the end of it are looked
- * at. */
+/* The bytes of the whole messages that the input begins with and that are passed on as they are. */
 static size_t count_passed(pgw_slice input)
 {
     pgw_frame frame;
@@ -507,7 +509,7 @@ static bool take_message(px_session *session, px_link *link)
 {
     pgw_slice input = px_link_input(link);
     pgw_frame frame;
-    size_t passed = passes_group(session) ? count_passed(input) : 0;
+    size_t passed = passes_answers(session) ? count_passed(input) : 0;
     if (passed > 0) {
         px_link_pass_on(link, session->peer.stream, passed);
         return true;
