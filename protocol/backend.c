@@ -55,6 +55,15 @@ void pgw_write_tag(const char *tag, pgw_buf *out)
     pgw_end_small(out, begun);
 }
 
+void pgw_write_insert_tag(uint64_t rows, pgw_buf *out)
+{
+    size_t begun = pgw_begin(out, 'C');
+    pgw_buf_add_str(out, "INSERT 0 ");
+    pgw_buf_add_unsigned(out, rows);
+    pgw_buf_add_byte(out, '\0');
+    pgw_end_small(out, begun);
+}
+
 void pgw_write_parse_complete(pgw_buf *out)
 {
     write_empty('1', out);

@@ -1,5 +1,6 @@
 #include "protocol/bytes.h"
 
+#include <endian.h>
 #include <sanitizer/asan_interface.h> /* nothing where it is not built with it */
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,8 +21,12 @@ void *pgw_alloc(size_t size)
     return or_die(malloc(size ? size : 1));
 }
 
+/* What the allocator has in lists by size is zeroed here: its calloc() passes them by. */
 void *pgw_calloc(size_t count, size_t size)
 {
+    enum { LISTED = 1024 };
+    if (size > 0 && count > 0 && count <= LISTED / size)
+        return memset(pgw_alloc(count * size), 0, count * size);
     return or_die(calloc(count ? count : 1, size ? size : 1));
 }
 
@@ -79,11 +84,13 @@ bool pgw_slice_ieq_str(pgw_slice a, const char *b)
     return pgw_slice_ieq(a, pgw_slice_str(b));
 }
 
+enum { FIRST_ROOM = 256 /* Mostly enough for a message, and out of the allocator's lists. */ };
+
 static __attribute__((noinline)) void grow(pgw_buf *buf, size_t more)
 {
     if (more > SIZE_MAX / 2 - buf->len)
         or_die(NULL);
-    size_t cap = buf->cap ? buf->cap : 64;
+    size_t cap = buf->cap ? buf->cap : FIRST_ROOM;
     while (cap - buf->len < more)
         cap *= 2;
     buf->ptr = pgw_realloc(buf->ptr, cap);
@@ -121,34 +128,33 @@ void pgw_buf_add_byte(pgw_buf *buf, char byte)
     buf->len++;
 }
 
-static void add_big_endian(pgw_buf *buf, uint64_t value, size_t bytes)
-{
-    char wire[8];
-    for (size_t i = 0; i < bytes; i++)
-        wire[i] = (char)(value >> (8 * (bytes - 1 - i)));
-    pgw_buf_add(buf, wire, bytes);
-}
-
 void pgw_buf_add_i16(pgw_buf *buf, int16_t value)
 {
-    add_big_endian(buf, (uint64_t)value, 2);
+    uint16_t wire = htobe16((uint16_t)value);
+    memcpy(pgw_buf_reserve(buf, sizeof wire), &wire, sizeof wire);
+    buf->len += sizeof wire;
 }
 
 void pgw_buf_add_i32(pgw_buf *buf, int32_t value)
 {
-    add_big_endian(buf, (uint64_t)value, 4);
+    uint32_t wire = htobe32((uint32_t)value);
+    memcpy(pgw_buf_reserve(buf, sizeof wire), &wire, sizeof wire);
+    buf->len += sizeof wire;
 }
 
 void pgw_buf_add_i64(pgw_buf *buf, int64_t value)
 {
-    add_big_endian(buf, (uint64_t)value, 8);
+    uint64_t wire = htobe64((uint64_t)value);
+    memcpy(pgw_buf_reserve(buf, sizeof wire), &wire, sizeof wire);
+    buf->len += sizeof wire;
 }
 
 static char *put_pair(char *end, uint32_t pair)
 {
-    static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
-                                "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
-                                "8081828384858687888990919293949596979899";
+    static const char pairs[] =
+        "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+        "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+        "8081828384858687888990919293949596979899";
     memcpy(end - 2, pairs + pair * 2, 2);
     return end - 2;
 }
@@ -224,7 +230,7 @@ struct pgw_arena_block {
 
 /* Most arenas hold little, for no longer than a message takes: what the allocator hands out of a
  * list of its own costs a tenth. */
-enum { FIRST_BLOCK = 1024 - sizeof(struct pgw_arena_block), ARENA_BLOCK = 4096 };
+enum { FIRST_BLOCK = 1024 - sizeof(struct pgw_arena_block), FEW = 3 * 1024, ARENA_BLOCK = 4096 };
 
 void *pgw_arena_alloc(pgw_arena *arena, size_t size)
 {
@@ -233,7 +239,7 @@ void *pgw_arena_alloc(pgw_arena *arena, size_t size)
     size_t taken = (size + 16) & ~(size_t)15; /* with a byte behind it that nobody may read */
     struct pgw_arena_block *block = arena->head;
     if (block == NULL || block->cap - block->used < taken) {
-        size_t usual = block == NULL ? FIRST_BLOCK : ARENA_BLOCK;
+        size_t usual = arena->bytes < FEW ? FIRST_BLOCK : ARENA_BLOCK;
         size_t cap = taken > usual ? taken : usual;
         block = pgw_alloc(sizeof *block + cap);
         *block = (struct pgw_arena_block){.next = arena->head, .cap = cap};
@@ -263,11 +269,14 @@ struct pgw_arena_kept {
 
 pgw_slice pgw_arena_keep(pgw_arena *arena, pgw_buf *buf)
 {
+    enum { SLACK = 256 };
     if (buf->len == 0) {
         pgw_buf_free(buf);
         return (pgw_slice){NULL, 0};
     }
-    buf->ptr = pgw_realloc(buf->ptr, buf->len); /* without what it could have grown by */
+    if (buf->cap - buf->len >
+        SLACK) /* else what it could have grown by is not worth a piece of its own */
+        buf->ptr = pgw_realloc(buf->ptr, buf->len);
     pgw_slice bytes = pgw_slice_buf(buf);
     struct pgw_arena_kept *kept = pgw_arena_alloc(arena, sizeof *kept);
     *kept = (struct pgw_arena_kept){arena->kept, buf->ptr};

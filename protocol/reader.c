@@ -1,5 +1,6 @@
 #include "protocol/reader.h"
 
+#include <endian.h>
 #include <string.h>
 
 pgw_reader pgw_reader_of(pgw_slice body)
@@ -19,33 +20,43 @@ pgw_slice pgw_read_bytes(pgw_reader *reader, size_t len)
     return slice;
 }
 
-static uint64_t read_big_endian(pgw_reader *reader, size_t len)
+/* Bytes of a number, as they come; zeros if there are not so many. */
+static inline void read_number(pgw_reader *reader, void *wire, size_t len)
 {
-    pgw_slice bytes = pgw_read_bytes(reader, len);
-    uint64_t value = 0;
-    for (size_t i = 0; i < bytes.len; i++)
-        value = value << 8 | (uint8_t)bytes.ptr[i];
-    return value;
+    bool there = !reader->failed && (size_t)(reader->end - reader->at) >= len;
+    reader->failed = !there;
+    if (!there)
+        return;
+    memcpy(wire, reader->at, len);
+    reader->at += len;
 }
 
 uint8_t pgw_read_u8(pgw_reader *reader)
 {
-    return (uint8_t)read_big_endian(reader, 1);
+    uint8_t wire = 0;
+    read_number(reader, &wire, sizeof wire);
+    return wire;
 }
 
 uint16_t pgw_read_u16(pgw_reader *reader)
 {
-    return (uint16_t)read_big_endian(reader, 2);
+    uint16_t wire = 0;
+    read_number(reader, &wire, sizeof wire);
+    return be16toh(wire);
 }
 
 uint32_t pgw_read_u32(pgw_reader *reader)
 {
-    return (uint32_t)read_big_endian(reader, 4);
+    uint32_t wire = 0;
+    read_number(reader, &wire, sizeof wire);
+    return be32toh(wire);
 }
 
 uint64_t pgw_read_u64(pgw_reader *reader)
 {
-    return read_big_endian(reader, 8);
+    uint64_t wire = 0;
+    read_number(reader, &wire, sizeof wire);
+    return be64toh(wire);
 }
 
 pgw_slice pgw_read_string(pgw_reader *reader)

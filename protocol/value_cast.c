@@ -106,10 +106,23 @@ static pgw_verdict convert(const pgw_value *in, uint32_t type, const pgw_reading
     return PGW_KNOWN;
 }
 
+/* An integer or a point in time that is of the type already, and whose fraction is not cut. */
+static bool is_as_it_is(const pgw_value *value, pgw_cast cast)
+{
+    bool fixed = cast.type == PGW_INT8 || cast.type == PGW_INT4 || cast.type == PGW_INT2 ||
+                 cast.type == PGW_TIMESTAMPTZ;
+    return fixed && value->type == cast.type && cast.typmod == -1;
+}
+
 pgw_verdict pgw_value_cast(const pgw_value *in, pgw_cast cast, const pgw_reading *reading,
                            pgw_value *out)
 {
-    pgw_value source = *in;                     /* `in` may be `out` */
+    pgw_value source = *in; /* `in` may be `out` */
+    if (is_as_it_is(&source, cast)) {
+        pgw_error_clear(reading->error);
+        *out = source;
+        return PGW_KNOWN;
+    }
     bool typeless = source.type == PGW_UNKNOWN; /* a constant: the input function without typmod */
     *out = (pgw_value){.type = cast.type, .null = source.null};
     pgw_error_clear(reading->error);

@@ -116,9 +116,14 @@ static pgw_verdict read_text(uint32_t type, pgw_slice text, const pgw_reading *r
 pgw_verdict pgw_value_from_text(uint32_t type, int32_t typmod, pgw_slice text,
                                 const pgw_reading *reading, pgw_value *out)
 {
+    int64_t usecs;
     pgw_error_clear(reading->error);
     if (typmod == -1 && pgw_integer_plain(type, text, out))
         return PGW_KNOWN;
+    if (typmod == -1 && type == PGW_TIMESTAMPTZ && pgw_time_usual(text, &usecs)) {
+        *out = (pgw_value){.type = type, .as.integer = usecs};
+        return PGW_KNOWN;
+    }
     *out = (pgw_value){.type = type};
     if (!typmod_valid(type, typmod))
         return PGW_UNKNOWABLE;

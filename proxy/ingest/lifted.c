@@ -33,8 +33,8 @@ static px_plan *plan_of(pgw_slice lifted, const px_text *text, px_identity *iden
 }
 
 /* Not counted; NULL: there is none. */
-static const px_plan *plan_for(px_worker *worker, pgw_slice lifted, const px_text *text,
-                               px_identity *identity)
+static px_plan *plan_for(px_worker *worker, pgw_slice lifted, const px_text *text,
+                         px_identity *identity)
 {
     /* no client declares such types, of which names may mean other tables */
     const uint32_t mark[] = {UINT32_MAX, text->script.statements[0].insert->table->oid};
@@ -82,7 +82,7 @@ const px_plan *px_lift(px_worker *worker, const px_text *text, px_unit *unit)
     const rw_insert *insert = text->script.statements[0].insert;
     pgw_buf lifted = {0};
     rw_lift_text(insert, &lifted);
-    const px_plan *plan = plan_for(worker, pgw_slice_buf(&lifted), text, unit->identity);
+    px_plan *plan = plan_for(worker, pgw_slice_buf(&lifted), text, unit->identity);
     if (plan != NULL) {
         px_unit_prepare(unit, plan);
         unit->lifted = values_of(plan, text, &unit->arena);

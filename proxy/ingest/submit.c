@@ -66,10 +66,10 @@ void px_submit_script(px_owner *owner, const px_standing *standing, px_text *tex
 }
 
 bool px_submit_alike(px_owner *owner, const px_standing *standing, px_likeness *of,
-                     const pgw_env *env)
+                     const px_alike_asked *asked, const pgw_env *env)
 {
     px_text *text;
-    px_unit *unit = px_template_unit(owner, standing, of, env, &text);
+    px_unit *unit = px_alike_unit(owner, standing, of, env, asked, &text);
     if (unit == NULL)
         return false;
     owner->text = text;

@@ -5,19 +5,19 @@
 #ifndef PX_SUBMIT_H
 #define PX_SUBMIT_H
 
+#include "proxy/ingest/alike.h"
 #include "proxy/ingest/bind.h"
 #include "proxy/ingest/owner.h"
-#include "proxy/ingest/template.h"
 #include "proxy/ingest/units.h"
 
 /* Submits a script of batchable INSERTs, whose hashes are known: as one unit, or as one for each
  * partition, where the table says so. */
 void px_submit_script(px_owner *owner, const px_standing *standing, px_text *text);
 
-/* Submits a text that is like one of before, without parsing it. False: it is to be parsed, and
- * nothing was done. */
+/* Submits a text that is like one of before, without parsing it. `asked`: what was filled to get
+ * it; NULL: its client has sent it so. False: it is to be parsed, and nothing was done. */
 PGW_MUST_CHECK bool px_submit_alike(px_owner *owner, const px_standing *standing, px_likeness *of,
-                                    const pgw_env *env);
+                                    const px_alike_asked *asked, const pgw_env *env);
 
 /* How prepared INSERTs are executed, one behind the other; at most PX_UNIT_MOST of them. */
 typedef struct px_executions {

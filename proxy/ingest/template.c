@@ -1,13 +1,8 @@
 #include "proxy/ingest/template.h"
 
-#include "protocol/value_time.h"
-#include "proxy/backend/places/maps.h"
-#include "proxy/ingest/bind.h"
-#include "proxy/ingest/units.h"
-#include "rewrite/hash/hash.h"
+#include "proxy/backend/base/backend.h"
+#include "proxy/base/shared.h"
 #include "rewrite/insert/guard.h"
-#include "rewrite/insert/key.h"
-#include "rewrite/insert/lift.h"
 #include "rewrite/insert/render.h"
 
 #include <stdlib.h>
@@ -18,44 +13,8 @@ enum {
     SETS = 256, /* A shape has its place in one of them. */
     WAYS = 4,
     SEEN = 1024,
-    MOST_TAIL = 2048,               /* Bytes behind the last row. */
-    MOST_ROWS = 100000,             /* Texts with more are parsed, which bounds what they take. */
-    MOST_KEY = 8,                   /* Columns of a primary key. */
-    MOST_BYTES = 16 * 1024 * 1024   /* Of all templates of a worker. */
-};
-
-/* How a cell of the key is read in the least time. */
-typedef enum quick {
-    READ_ANY,
-    READ_INTEGER,
-    READ_TIMESTAMPTZ,
-    READ_NOTHING /* The row has a default there, which is not known. */
-} quick;
-
-typedef struct key_cell {
-    size_t cell;   /* Its place among those of a row. */
-    size_t column; /* Of the table. */
-    quick quick;
-    int64_t least, most; /* Of an integer. */
-    bool ends_in_blank;  /* Whether a blank at its end would change what the statement checks. */
-} key_cell;
-
-/* It lives in the arena of its specimen. */
-struct px_template {
-    px_text *specimen; /* One row of a text like those that it is for. Counted. */
-    px_identity *identity;
-    const cfg_config *config;
-    uint64_t hash; /* As that of likenesses. */
-    pgw_slice shape, tail;
-    bool used; /* It was found since one of its set, or of all, was last sought to be forgotten. */
-    key_cell key[MOST_KEY];
-    size_t hashed[MOST_KEY]; /* Which of the key's values are those of hash_key. */
-    size_t lifts;            /* Cells that travel as parameters; 0: none does. */
-    uint32_t *types;         /* The types of the columns that are lifted. */
-    px_unit unit;            /* What all units have in common. */
-    size_t outside, added;   /* Bytes around the statement, and those that are put into it. */
-    /* What stands around the rows when the text is sent alone, and around its first hash. */
-    pgw_slice before, behind, guard_before, guard_behind;
+    MOST_TAIL = 2048,             /* Bytes behind the last row. */
+    MOST_BYTES = 16 * 1024 * 1024 /* Of all templates of a worker. */
 };
 
 struct px_templates {
@@ -76,28 +35,14 @@ const rw_insert *px_template_insert(const px_template *it)
     return it->specimen->script.statements[0].insert;
 }
 
-/* ---- rows that are like each other ---- */
-
-/* How many cells a row has, and which of them are DEFAULT. */
-typedef struct pattern {
-    size_t cells;
-    uint64_t defaults[RW_PLAIN_CELLS / 64];
-} pattern;
-
-static pattern pattern_of(const rw_plain_rows *rows)
+bool px_template_asks(const px_template *it)
 {
-    pattern it = {.cells = rows->cell_count};
-    for (size_t i = 0; i < it.cells; i++)
-        it.defaults[i / 64] |= (uint64_t)(rows->cells[i].kind == RW_PLAIN_DEFAULT) << i % 64;
-    return it;
+    return it->wanted != NULL;
 }
 
-static bool has_pattern(const rw_plain_rows *rows, const pattern *first)
+const rw_question *px_template_question(const px_template *it)
 {
-    bool has = rows->cell_count == first->cells;
-    for (size_t i = 0; i < rows->cell_count && has; i++)
-        has = (rows->cells[i].kind == RW_PLAIN_DEFAULT) == (first->defaults[i / 64] >> i % 64 & 1);
-    return has;
+    return &it->question;
 }
 
 /* ---- which there are ---- */
@@ -136,13 +81,6 @@ void px_templates_free(px_worker *worker)
     worker->templates = NULL;
 }
 
-/* Behind the last row. */
-static pgw_slice tail_of(const rw_plain_rows *rows)
-{
-    pgw_slice text = rows->text;
-    return (pgw_slice){text.ptr + rows->close + 1, text.len - rows->close - 1};
-}
-
 /* `tail`: NULL: whichever. */
 static px_template *find(const struct px_templates *all, const px_worker *worker,
                          const px_identity *identity, const px_likeness *of, const pgw_slice *tail)
@@ -171,7 +109,7 @@ static bool take_shape(px_likeness *of)
     of->shape_len = rw_plain_shape(&of->rows, of->shape, sizeof of->shape);
     of->hash = XXH3_64bits(of->shape, of->shape_len);
     if (!of->rows.more)
-        of->hash = with_tail(of->hash, tail_of(&of->rows));
+        of->hash = with_tail(of->hash, rw_plain_tail(&of->rows));
     return of->shape_len > 0;
 }
 
@@ -181,13 +119,24 @@ bool px_template_find(px_worker *worker, const px_identity *identity, pgw_slice 
     const struct px_templates *all = worker->templates;
     if (all == NULL || !rw_plain_begin(text, &out->rows) || !take_shape(out))
         return false;
-    pgw_slice tail = tail_of(&out->rows);
+    pgw_slice tail = rw_plain_tail(&out->rows);
     px_template *it = find(all, worker, identity, out, out->rows.more ? NULL : &tail);
     if (it == NULL)
         return false;
     it->used = true;
     out->like = it;
     return true;
+}
+
+const px_template *px_template_with_tail(px_worker *worker, const px_template *it,
+                                         const px_likeness *of, pgw_slice tail)
+{
+    if (pgw_slice_eq(it->tail, tail))
+        return it;
+    const px_template *other = find(worker->templates, worker, it->identity, of, &tail);
+    if (other == NULL || px_template_catalog(other) != px_template_catalog(it))
+        return NULL;
+    return other;
 }
 
 /* ---- learning ---- */
@@ -221,16 +170,21 @@ static bool is_simple(const px_text *text)
 {
     const rw_insert *insert = text->script.statements[0].insert;
     return insert->verb == RW_VERB_INSERT && !insert->query && !insert->hash_listed &&
-           insert->row_count > 0 && insert->table->oid != 0 && insert->new_key == 0 && insert->wanted_count == 0 &&
-           insert->appended_count == 0 && insert->default_values == 0 &&
-           insert->spelled_count == 0 && insert->param_count == 0 && insert->zone == NULL &&
-           insert->table->primary_key_count <= MOST_KEY;
+           insert->row_count > 0 && insert->table->oid != 0 && insert->new_key == 0 &&
+           insert->wanted_count == 0 && insert->appended_count == 0 &&
+           insert->default_values == 0 && insert->spelled_count == 0 && insert->param_count == 0 &&
+           insert->zone == NULL && insert->table->primary_key_count <= PX_TEMPLATE_KEY;
 }
 
 /* Where the statement begins in the text. */
 static size_t offset_of(const px_text *text)
 {
     return (size_t)(text->script.statements[0].insert->text.ptr - text->text.ptr);
+}
+
+size_t px_template_offset(const px_template *it)
+{
+    return offset_of(it->specimen);
 }
 
 /* Whether the parser has found the first row where it was found without it. */
@@ -243,7 +197,7 @@ static bool agrees(const px_text *text, const rw_plain_rows *rows)
            (insert->row_count > 1 || insert->tail + offset == rows->close + 1);
 }
 
-static bool is_integer(const rw_column *column, key_cell *out)
+static bool is_integer(const rw_column *column, px_key_cell *out)
 {
     static const struct {
         uint32_t type;
@@ -269,7 +223,8 @@ static bool is_hashed(const rw_table *table, size_t column)
 }
 
 /* One of the key's columns; those that are hashed are to be constants. */
-static bool learn_key_cell(const px_text *text, const rw_plain_rows *rows, size_t k, key_cell *out)
+static bool learn_key_cell(const px_text *text, const rw_plain_rows *rows, size_t k,
+                           px_key_cell *out)
 {
     const rw_insert *insert = text->script.statements[0].insert;
     const rw_table *table = insert->table;
@@ -277,16 +232,16 @@ static bool learn_key_cell(const px_text *text, const rw_plain_rows *rows, size_
     const rw_column *column = &table->columns[table->primary_key[k]];
     out->column = table->primary_key[k];
     if (cell->kind == RW_CELL_ABSENT || cell->kind == RW_CELL_DEFAULT) {
-        out->quick = READ_NOTHING;
+        out->quick = PX_READ_NOTHING;
         return !is_hashed(table, out->column);
     }
     if (column->own_casts != RW_NO_OWN_CASTS)
         return false;
     out->ends_in_blank = column->type == PGW_VARCHAR;
     if (is_integer(column, out))
-        out->quick = READ_INTEGER;
+        out->quick = PX_READ_INTEGER;
     else if (column->type == PGW_TIMESTAMPTZ)
-        out->quick = READ_TIMESTAMPTZ;
+        out->quick = PX_READ_TIMESTAMPTZ;
     for (out->cell = 0; out->cell < rows->cell_count; out->cell++)
         if (rows->cells[out->cell].start == cell->position + offset_of(text))
             return true;
@@ -374,6 +329,7 @@ static void learn_unit(px_template *it, const px_unit *unit, const px_text *text
     pgw_slice types = {(const char *)from->types, from->type_count * sizeof *from->types};
     px_unit_prepared *prepared = pgw_arena_alloc(arena, sizeof *prepared);
     *prepared = *from;
+    prepared->of = NULL;
     prepared->name = pgw_arena_copy(arena, from->name);
     prepared->text = pgw_arena_copy(arena, from->text);
     prepared->types = (const uint32_t *)pgw_arena_copy(arena, types).ptr;
@@ -482,19 +438,19 @@ static void keep_template(struct px_templates *all, px_template *it)
 /* Whether all rows are plain, and like the first one, which is read. */
 static bool are_plain(rw_plain_rows *rows)
 {
-    const pattern first = pattern_of(rows);
+    const rw_plain_pattern first = rw_plain_pattern_of(rows);
     while (rows->more)
-        if (!rw_plain_next(rows) || !has_pattern(rows, &first))
+        if (!rw_plain_next(rows) || !rw_plain_has_pattern(rows, &first))
             return false;
     return true;
 }
 
 /* Whether texts like it have a template. One of another snapshot is forgotten. */
-static bool is_learned(px_worker *worker, const px_text *text, const px_unit *unit,
+static bool is_learned(px_worker *worker, const px_text *text, const px_identity *identity,
                        const px_likeness *of, pgw_slice tail)
 {
     struct px_templates *all = worker->templates;
-    px_template *it = find(all, worker, unit->identity, of, &tail);
+    px_template *it = find(all, worker, identity, of, &tail);
     if (it == NULL || px_template_catalog(it) == text->catalog)
         return it != NULL;
     for (size_t k = 0; k < WAYS; k++)
@@ -509,320 +465,117 @@ static bool travels_well(const px_text *text, const px_plan *plan)
     return text->script.statements[0].insert->row_count > 1 || plan != NULL;
 }
 
-void px_template_learn(px_worker *worker, const px_text *text, const px_unit *unit,
+/* Whether nothing but defaults is wanted, in a lone row, and no more than this depends on what
+ * stands in it. */
+static bool wants_simply(const px_text *text)
+{
+    const rw_insert *insert = text->script.statements[0].insert;
+    bool simple = insert->verb == RW_VERB_INSERT && !insert->query && !insert->hash_listed &&
+                  insert->row_count == 1 && insert->new_key == 0 && insert->default_values == 0 &&
+                  insert->param_count == 0;
+    for (size_t i = 0; i < insert->wanted_count; i++)
+        simple = simple && !insert->wanted[i].expression && !insert->wanted[i].constant;
+    return simple && insert->wanted_count > 0;
+}
+
+/* NULL: a written cell is not where it was found without the parser. */
+static const px_wanted_cell *wanted_cells(px_text *text, const rw_plain_rows *rows)
+{
+    const rw_insert *insert = text->script.statements[0].insert;
+    px_wanted_cell *all = pgw_arena_alloc(&text->arena, insert->wanted_count * sizeof *all);
+    for (size_t i = 0; i < insert->wanted_count; i++) {
+        px_wanted_cell *one = &all[i];
+        one->written = insert->wanted[i].to > 0;
+        while (one->written && one->cell < rows->cell_count &&
+               rows->cells[one->cell].start != insert->wanted[i].from)
+            one->cell++;
+        if (one->cell == rows->cell_count)
+            return NULL;
+    }
+    return all;
+}
+
+/* A text of one row as it is, parsed; counted. */
+static px_text *copy_of(px_worker *worker, const px_text *text, const pgw_env *env)
+{
+    const rw_meaning ours = RW_MEANS_OURS;
+    const rw_catalog view = {
+        .tables = &text->script.statements[0].insert->table, .count = 1, .unqualified = &ours};
+    return px_text_parse(worker, text->text, text->catalog, &view, env);
+}
+
+/* NULL: texts like it are not to be filled without being parsed. */
+static px_template *template_asked(px_worker *worker, const px_text *text, const px_likeness *of,
+                                   px_identity *identity)
+{
+    px_text *specimen = copy_of(worker, text, &identity->env);
+    const px_wanted_cell *wanted = NULL;
+    if (specimen->script.count == 1 && specimen->script.inserts == 1 && wants_simply(specimen))
+        wanted = wanted_cells(specimen, &of->rows);
+    if (wanted == NULL) {
+        px_text_drop(specimen);
+        return NULL;
+    }
+    pgw_arena *arena = &specimen->arena;
+    px_template *it = pgw_arena_alloc(arena, sizeof *it);
+    *it = (px_template){.specimen = specimen,
+                        .identity = px_identity_take(identity),
+                        .config = worker->config,
+                        .hash = of->hash,
+                        .shape = pgw_arena_copy(arena, (pgw_slice){of->shape, of->shape_len}),
+                        .tail = pgw_arena_copy(arena, rw_plain_tail(&of->rows)),
+                        .wanted = wanted};
+    rw_question_of(specimen->script.statements[0].insert, worker->server->backend->by_file, arena,
+                   &it->question);
+    return it;
+}
+
+/* The text whose key was asked for, of which one was filled that has a template. */
+static void learn_asked(px_worker *worker, const px_text *text, px_identity *identity)
+{
+    px_likeness of;
+    if (text->script.count != 1 || !wants_simply(text) || offset_of(text) > 0 ||
+        !rw_plain_begin(text->text, &of.rows) || !take_shape(&of) || !agrees(text, &of.rows))
+        return;
+    pgw_slice tail = rw_plain_tail(&of.rows);
+    if (tail.len > MOST_TAIL || is_learned(worker, text, identity, &of, tail))
+        return;
+    px_template *it = template_asked(worker, text, &of, identity);
+    if (it != NULL)
+        keep_template(worker->templates, it);
+}
+
+/* Whether texts like it have a template now. */
+static bool learn_rows(px_worker *worker, const px_text *text, const px_unit *unit,
                        const px_plan *plan)
 {
     px_likeness of;
-    if (text->script.count != 1 || text->filled != NULL || text->refused || text->in_parts ||
-        !is_simple(text) || !may_stand_for_all(text) || unit->table_count != 1 ||
+    if (text->script.count != 1 || text->refused || text->in_parts || !is_simple(text) ||
+        !may_stand_for_all(text) || unit->table_count != 1 ||
         !rw_plain_begin(text->text, &of.rows) || !take_shape(&of) || !agrees(text, &of.rows))
-        return;
+        return false;
     const rw_insert *insert = text->script.statements[0].insert;
     if (worker->templates == NULL)
         worker->templates = pgw_calloc(1, sizeof *worker->templates);
     pgw_slice tail = {text->text.ptr + offset_of(text) + insert->tail,
                       text->text.len - offset_of(text) - insert->tail};
     uint64_t hash = of.rows.more ? with_tail(of.hash, tail) : of.hash;
-    if (tail.len > MOST_TAIL || is_learned(worker, text, unit, &of, tail) ||
-        !came_before(worker->templates, hash) || !travels_well(text, plan))
-        return;
+    if (tail.len > MOST_TAIL)
+        return false;
+    if (is_learned(worker, text, unit->identity, &of, tail))
+        return true;
+    if (!came_before(worker->templates, hash) || !travels_well(text, plan))
+        return false;
     rw_plain_rows rows = of.rows;
-    px_template *it =
-        are_plain(&rows) ? template_of(worker, text, &of, unit, plan) : NULL;
+    px_template *it = are_plain(&rows) ? template_of(worker, text, &of, unit, plan) : NULL;
     if (it != NULL)
         keep_template(worker->templates, it);
+    return it != NULL;
 }
 
-/* ---- a unit of a text ---- */
-
-typedef struct row {
-    uint32_t open, close;
-    uint64_t hash;
-} row;
-
-/* What the unit's text is rendered from. */
-typedef struct origin {
-    px_text *text;
-    const px_template *like;
-    const row *rows;
-    size_t count;
-} origin;
-
-static const rw_table *table_of(const px_template *it)
+void px_template_learn(px_worker *worker, const px_text *text, const px_unit *unit,
+                       const px_plan *plan)
 {
-    return px_template_insert(it)->table;
-}
-
-static void write_row(const origin *of, const row *it, bool guarded, pgw_buf *out)
-{
-    size_t len = it->close - it->open;
-    char *end = pgw_buf_reserve(out, len + PX_UNIT_HASH_ROOM); /* mostly for all of the row */
-    memcpy(end, of->text->text.ptr + it->open, len);
-    memcpy(end + len, ", ", 2);
-    out->len += len + 2;
-    if (guarded)
-        pgw_buf_add_slice(out, of->like->guard_before);
-    rw_render_hash(table_of(of->like), it->hash, out);
-    if (guarded)
-        pgw_buf_add_slice(out, of->like->guard_behind);
-    pgw_buf_add_byte(out, ')');
-}
-
-static void write_rows(const void *from, size_t statement, pgw_buf *out)
-{
-    const origin *of = from;
-    (void)statement;
-    for (size_t r = 0; r < of->count; r++) {
-        if (r > 0)
-            pgw_buf_add_str(out, ",\n");
-        write_row(of, &of->rows[r], false, out);
-    }
-}
-
-static void write_alone(const void *from, pgw_buf *out)
-{
-    const origin *of = from;
-    const char *text = of->text->text.ptr;
-    size_t at = px_template_insert(of->like)->values + offset_of(of->like->specimen);
-    pgw_buf_add_slice(out, of->like->before);
-    for (size_t r = 0; r < of->count; r++) {
-        pgw_buf_add(out, text + at, of->rows[r].open - at);
-        write_row(of, &of->rows[r], r == 0, out);
-        at = of->rows[r].close + 1;
-    }
-    pgw_buf_add_slice(out, of->like->behind);
-}
-
-static void drop_origin(void *of)
-{
-    px_text_drop(((origin *)of)->text);
-}
-
-/* A text while its rows are read. */
-typedef struct filling {
-    px_worker *worker;
-    const px_template *like;
-    px_text *text;
-    rw_plain_rows *rows;
-    pgw_reading reading;
-    rw_key key; /* Of a row. */
-    size_t count; /* Of the rows that were read. */
-    row first;    /* Where a lone row stands in the text. */
-    px_unit_key claimed; /* What is claimed for a lone row. */
-    pgw_buf found, keys; /* The same of many, one behind the other. */
-} filling;
-
-static bool read_quickly(const filling *in, const key_cell *of, const rw_plain_cell *cell,
-                         pgw_value *out)
-{
-    pgw_slice text = in->rows->text;
-    int64_t integer = 0;
-    bool read = false;
-    if (of->quick == READ_INTEGER && cell->kind == RW_PLAIN_INTEGER)
-        read = rw_plain_integer(text, cell, &integer) && integer >= of->least &&
-               integer <= of->most;
-    else if (of->quick == READ_TIMESTAMPTZ && cell->kind == RW_PLAIN_STRING)
-        read = pgw_time_usual(
-            (pgw_slice){text.ptr + cell->start + 1, cell->end - cell->start - 2}, &integer);
-    *out = (pgw_value){.type = table_of(in->like)->columns[of->column].type,
-                       .as.integer = integer};
-    return read;
-}
-
-/* False: its value is not known for certain, or the statement would check something else. */
-static bool read_cell(const filling *in, const key_cell *of, pgw_value *out)
-{
-    const rw_plain_cell *cell = &in->rows->cells[of->cell];
-    if (read_quickly(in, of, cell, out))
-        return true;
-    rw_cell whole;
-    rw_plain_read(in->rows->text, cell, in->reading.arena, &whole);
-    if (of->ends_in_blank && whole.text.len > 0 && whole.text.ptr[whole.text.len - 1] == ' ')
-        return false;
-    const rw_column *column = &table_of(in->like)->columns[of->column];
-    return whole.kind != RW_CELL_NULL && whole.kind != RW_CELL_DEFAULT &&
-           rw_cell_value(&whole, column, RW_NO_PARAMS, &in->reading, out) == PGW_KNOWN &&
-           !out->null;
-}
-
-static bool read_key(filling *in)
-{
-    const rw_table *table = table_of(in->like);
-    rw_key *key = &in->key;
-    pgw_value hashed[MOST_KEY];
-    for (size_t k = 0; k < table->primary_key_count; k++)
-        if (key->known[k] && !read_cell(in, &in->like->key[k], &key->values[k]))
-            return false;
-    for (size_t h = 0; h < table->hash_key_count; h++)
-        hashed[h] = key->values[in->like->hashed[h]];
-    key->whole = rw_hash_whole(table, hashed);
-    key->hash = rw_hash_stored(table, key->whole);
-    key->partition = px_map_partition(in->worker, table, key->hash);
-    return px_bind_within(in->worker, table, in->rows->close - in->rows->open, key);
-}
-
-static void add_row(filling *in)
-{
-    row *found = &in->first;
-    px_unit_key *claimed = &in->claimed;
-    if (in->count++ > 0 || in->rows->more) {
-        found = (row *)pgw_buf_reserve(&in->found, sizeof *found);
-        claimed = (px_unit_key *)pgw_buf_reserve(&in->keys, sizeof *claimed);
-        in->found.len += sizeof *found;
-        in->keys.len += sizeof *claimed;
-    }
-    *found = (row){(uint32_t)in->rows->open, (uint32_t)in->rows->close, in->key.hash};
-    *claimed = px_unit_key_of(table_of(in->like), &in->key);
-}
-
-/* A buffer of the rows, or `one`, becomes the unit's. */
-static void *keep_all(px_unit *unit, pgw_buf *many, const void *one, size_t size)
-{
-    pgw_slice kept = many->len > 0 ? pgw_arena_keep(&unit->arena, many)
-                                   : pgw_arena_copy(&unit->arena, (pgw_slice){one, size});
-    return (void *)kept.ptr;
-}
-
-static bool read_rows(filling *in)
-{
-    rw_plain_rows *rows = in->rows;
-    const pattern first = pattern_of(rows);
-    for (;;) {
-        if (in->count == MOST_ROWS || !read_key(in))
-            return false;
-        add_row(in);
-        if (!rows->more)
-            return true;
-        if (!rw_plain_next(rows) || !has_pattern(rows, &first))
-            return false;
-    }
-}
-
-/* The values of a lone row, with the hash behind them, in the text's arena; NULL: not all of them
- * can be lifted. */
-static const pgw_slice *lift(const filling *in)
-{
-    const px_template *like = in->like;
-    const rw_plain_rows *rows = in->rows;
-    pgw_arena *arena = &in->text->arena;
-    pgw_slice *values = pgw_arena_alloc(arena, (like->lifts + 1) * sizeof *values);
-    size_t count = 0;
-    for (size_t i = 0; i < rows->cell_count; i++) {
-        const rw_plain_cell *cell = &rows->cells[i];
-        if (cell->kind == RW_PLAIN_DEFAULT)
-            continue;
-        rw_cell whole;
-        rw_plain_read(rows->text, cell, arena, &whole);
-        pgw_slice written = {rows->text.ptr + cell->start, cell->end - cell->start};
-        if (!rw_lift_takes(like->types[count], &whole, written))
-            return NULL;
-        values[count++] = rw_lift_value(&whole, arena);
-    }
-    pgw_buf hash = {0};
-    pgw_buf_add_decimal(&hash, (int64_t)in->key.hash);
-    values[count] = pgw_arena_copy(arena, pgw_slice_buf(&hash));
-    pgw_buf_free(&hash);
-    return values;
-}
-
-/* Its rows take as much in a batch as if they had been parsed. */
-static void add_rows(px_unit *unit, filling *in, const row *rows)
-{
-    struct px_unit_statement *statement = unit->statements;
-    statement->bytes = in->count * PX_UNIT_HASH_ROOM;
-    if (unit->kind != PX_UNIT_ROWS)
-        statement->bytes += in->text->text.len - in->like->outside + in->like->added;
-    for (size_t r = 0; r < in->count && unit->kind == PX_UNIT_ROWS; r++)
-        statement->bytes += rows[r].close + 1 - rows[r].open;
-    px_unit_set_keys(unit, keep_all(unit, &in->keys, &in->claimed, sizeof in->claimed), in->count);
-    unit->bytes += unit->head.len + unit->tail.len + unit->conditions.len + statement->bytes +
-                   in->text->text.len;
-}
-
-static void set_source(px_unit *unit, filling *in)
-{
-    origin *of = pgw_arena_alloc(&unit->arena, sizeof *of);
-    const row *rows = keep_all(unit, &in->found, &in->first, sizeof in->first);
-    add_rows(unit, in, rows);
-    *of = (origin){in->text, in->like, rows, in->count};
-    px_text_take(in->text);
-    unit->source = (px_unit_source){of, write_rows, write_alone, drop_origin};
-}
-
-static px_unit *make_unit(px_owner *owner, const px_standing *standing, filling *in)
-{
-    const px_template *like = in->like;
-    const pgw_slice *values = like->lifts > 0 ? lift(in) : NULL;
-    if (like->lifts > 0 && values == NULL)
-        return NULL;
-    px_unit *unit = px_unit_of_rows(owner, standing, table_of(like), in->text->catalog);
-    unit->kind = like->unit.kind;
-    unit->head = like->unit.head;
-    unit->tail = like->unit.tail;
-    unit->conditions = like->unit.conditions;
-    unit->guarded = like->unit.guarded;
-    unit->merge_hash = like->unit.merge_hash;
-    unit->prepared = like->unit.prepared;
-    unit->prepared_count = like->unit.prepared_count;
-    unit->lifted = (px_unit_lifted){values, values != NULL ? like->lifts + 1 : 0,
-                                    .returns = like->unit.lifted.returns};
-    set_source(unit, in);
-    return unit;
-}
-
-/* Rows of several partitions may have to commit one by one. */
-static bool splits(const px_unit *unit)
-{
-    return unit->several_partitions &&
-           unit->tables[0].config->atomicity == CFG_ATOMICITY_PARTITION;
-}
-
-/* What stands behind many rows is known when these are read: the template may be another. */
-static bool take_tail(filling *in, const px_identity *identity, const px_likeness *of)
-{
-    pgw_slice tail = tail_of(in->rows);
-    if (pgw_slice_eq(in->like->tail, tail))
-        return true;
-    const px_template *it = find(in->worker->templates, in->worker, identity, of, &tail);
-    if (it == NULL || px_template_catalog(it) != px_template_catalog(in->like))
-        return false;
-    px_text *copy = px_text_like(it->specimen, in->text->text);
-    px_text_drop(in->text);
-    in->like = it;
-    in->text = copy;
-    in->rows->text = copy->text;
-    in->reading.arena = &copy->arena;
-    return true;
-}
-
-px_unit *px_template_unit(px_owner *owner, const px_standing *standing, px_likeness *of,
-                          const pgw_env *env, px_text **text)
-{
-    pgw_value values[MOST_KEY];
-    bool known[MOST_KEY];
-    pgw_error error;
-    filling in = {.worker = owner->worker,
-                  .like = of->like,
-                  .text = px_text_like(of->like->specimen, of->rows.text),
-                  .rows = &of->rows,
-                  .key = {.values = values, .known = known, .all_known = true}};
-    in.reading = (pgw_reading){env, &in.text->arena, &error};
-    for (size_t k = 0; k < MOST_KEY; k++) {
-        known[k] = of->like->key[k].quick != READ_NOTHING;
-        in.key.all_known = in.key.all_known && known[k];
-    }
-    of->rows.text = in.text->text;
-    px_unit *unit = NULL;
-    if (read_rows(&in) && take_tail(&in, standing->identity, of))
-        unit = make_unit(owner, standing, &in);
-    if (unit != NULL && splits(unit)) {
-        px_unit_free(unit);
-        unit = NULL;
-    }
-    pgw_buf_free(&in.found);
-    pgw_buf_free(&in.keys);
-    if (unit == NULL)
-        px_text_drop(in.text);
-    *text = unit != NULL ? in.text : NULL;
-    return unit;
+    if (learn_rows(worker, text, unit, plan) && text->asked != NULL)
+        learn_asked(worker, text->asked, unit->identity);
 }

@@ -118,7 +118,7 @@ void px_text_unanswered(px_text *text, size_t i, const pgw_error *error)
     rw_wanting_refuse(&text->script, i, error, &text->arena);
 }
 
-/* The filled statements with what stands around them in the text. */
+/* The filled statements with what stands around them in the text, and a NUL behind it all. */
 static pgw_slice put_back(const px_text *text, const rw_filled *const *filled, pgw_arena *arena)
 {
     const rw_script *script = &text->script;
@@ -136,7 +136,9 @@ static pgw_slice put_back(const px_text *text, const rw_filled *const *filled, p
         at = statement->end;
     }
     pgw_buf_add(&whole, text->text.ptr + at, text->text.len - at);
-    return pgw_arena_keep(arena, &whole);
+    size_t len = whole.len;
+    pgw_buf_add_byte(&whole, '\0');
+    return (pgw_slice){pgw_arena_keep(arena, &whole).ptr, len};
 }
 
 /* Each statement that wants something; NULL: the error. */

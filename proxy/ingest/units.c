@@ -296,14 +296,23 @@ void px_unit_set_keys(px_unit *unit, px_unit_key *keys, size_t count)
 
 /* ---- parameters ---- */
 
-size_t px_unit_prepare(px_unit *unit, const px_plan *plan)
+static void let_go(void *plan)
+{
+    px_plan_drop(plan);
+}
+
+size_t px_unit_prepare(px_unit *unit, px_plan *plan)
 {
     for (size_t i = unit->prepared_count; i-- > 0;)
         if (pgw_slice_eq_str(unit->prepared[i].name, plan->name))
             return i;
     px_unit_prepared *prepared = &unit->prepared[unit->prepared_count];
-    prepared->name = pgw_arena_copy(&unit->arena, pgw_slice_str(plan->name));
-    prepared->text = pgw_arena_copy(&unit->arena, plan->batched_text);
+    px_plan_take(plan);
+    unit->let_go = let_go;
+    prepared->of = plan;
+    prepared->name =
+        pgw_arena_copy(&unit->arena, pgw_slice_str(plan->name)); /* a plan may get another */
+    prepared->text = plan->batched_text;
     prepared->types = px_plan_types(plan, &prepared->type_count, &unit->arena);
     prepared->columns = pgw_arena_copy(&unit->arena, plan->columns);
     prepared->stores_all = !plan->insert->has_conflict || plan->insert->values_merge;
@@ -321,7 +330,7 @@ px_unit *px_unit_of_plan(px_owner *owner, const px_standing *standing, const px_
 }
 
 /* Which of the unit's prepared statements the plan is. */
-static size_t prepare(px_unit *unit, const px_plan *plan)
+static size_t prepare(px_unit *unit, px_plan *plan)
 {
     size_t before = unit->prepared_count, at = px_unit_prepare(unit, plan);
     if (at == before)
@@ -332,7 +341,7 @@ static size_t prepare(px_unit *unit, const px_plan *plan)
 bool px_unit_add_bound(px_unit *unit, px_execution execution, const px_bound *bound,
                        pgw_error *error)
 {
-    const px_plan *plan = execution.plan;
+    px_plan *plan = execution.plan;
     const rw_insert *insert = plan->insert;
     pgw_buf message = {0};
     px_bind_names names = {PGW_LITERAL(""), pgw_slice_str(plan->name)};

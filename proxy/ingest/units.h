@@ -19,8 +19,8 @@ typedef struct px_chosen {
 px_unit *px_unit_of_text(px_owner *owner, const px_standing *standing, px_text *text,
                          px_chosen chosen);
 
-/* A unit of one statement into `table`, to which its keys are given. The caller is to say how it travels,
- * and to set `done`. */
+/* A unit of one statement into `table`, to which its keys are given. The caller is to say how it
+ * travels, and to set `done`. */
 px_unit *px_unit_of_rows(px_owner *owner, const px_standing *standing, const rw_table *table,
                          const px_catalog *catalog);
 /* The keys of all its rows, which are in its arena. */
@@ -34,7 +34,7 @@ px_unit *px_unit_of_plan(px_owner *owner, const px_standing *standing, const px_
                          size_t executions, size_t rows);
 
 /* The place of the plan among the unit's prepared statements, of which it is one from now on. */
-size_t px_unit_prepare(px_unit *unit, const px_plan *plan);
+size_t px_unit_prepare(px_unit *unit, px_plan *plan);
 
 /* A Bind that is executed. */
 typedef struct px_execution {

@@ -219,11 +219,25 @@ static pgw_verdict param_value(const rw_cell *cell, const rw_column *column, rw_
     return verdict == PGW_KNOWN ? read_param(cell, param, reading, out) : verdict;
 }
 
+/* A parameter of the column's own type, of which the assignment makes nothing else. */
+static bool is_direct(const rw_cell *cell, const rw_column *column, rw_params params)
+{
+    bool fixed = column->type == PGW_INT8 || column->type == PGW_INT4 || column->type == PGW_INT2 ||
+                 column->type == PGW_TIMESTAMPTZ;
+    return fixed && column->typmod == -1 && column->own_casts == RW_NO_OWN_CASTS &&
+           cell->kind == RW_CELL_PARAM && cell->cast_count == 0 && cell->minus_after < 0 &&
+           cell->parameter > 0 && cell->parameter <= params.count &&
+           params.list[cell->parameter - 1].type == column->type;
+}
+
 pgw_verdict rw_cell_value(const rw_cell *cell, const rw_column *column, rw_params params,
                           const pgw_reading *reading, pgw_value *out)
 {
     bool number = cell->kind == RW_CELL_INTEGER || cell->kind == RW_CELL_DECIMAL;
     pgw_error_clear(reading->error);
+    if (is_direct(cell, column, params) &&
+        read_param(cell, &params.list[cell->parameter - 1], reading, out) == PGW_KNOWN)
+        return PGW_KNOWN;
     /* A sign in front of anything but a number chooses an operator, or there is none. */
     if (cell->minus_after > cell->cast_count || (cell->minus_after == 0 && !number) ||
         has_own_cast(cell, column))

@@ -156,7 +156,9 @@ static void fill(filling *f)
             fill_row(f, row);
     }
     copy_up_to(f, insert->text.len);
+    pgw_buf_add_byte(&f->text, '\0');
     f->out->text = pgw_arena_keep(f->arena, &f->text);
+    f->out->text.len--;
 }
 
 void rw_fill_parameters(const rw_insert *insert, size_t first, pgw_arena *arena, rw_filled *out)

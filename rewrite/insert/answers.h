@@ -15,7 +15,7 @@ typedef struct rw_edit {
 
 /* A statement with nothing wanted any more. */
 typedef struct rw_filled {
-    pgw_slice text;
+    pgw_slice text; /* a NUL stands behind it */
     rw_edit *edits; /* in order */
     size_t count;
     size_t *cells; /* where the parameter for each wanted cell stands; NULL: they are constants */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 enum {
-    MOST_HEAD = 1024,  /* Bytes up to VALUES. */
+    MOST_HEAD = 1024, /* Bytes up to VALUES. */
     MOST_TEXT = 1 << 30,
     SHORT_DIGITS = 18 /* So many fit into an int8. */
 };
@@ -11,9 +11,9 @@ enum {
 enum { BLANK = 1, DIGIT = 2, WORD = 4 };
 
 static const unsigned char classes[256] = {
-    ['\t'] = BLANK,       ['\n'] = BLANK,       ['\f'] = BLANK,       ['\r'] = BLANK,
-    [' '] = BLANK,        ['0' ... '9'] = DIGIT, ['A' ... 'Z'] = WORD, ['a' ... 'z'] = WORD,
-    ['_'] = WORD,         ['$'] = WORD,          [128 ... 255] = WORD,
+    ['\t'] = BLANK, ['\n'] = BLANK,        ['\f'] = BLANK,       ['\r'] = BLANK,
+    [' '] = BLANK,  ['0' ... '9'] = DIGIT, ['A' ... 'Z'] = WORD, ['a' ... 'z'] = WORD,
+    ['_'] = WORD,   ['$'] = WORD,          [128 ... 255] = WORD,
 };
 
 static unsigned class_of(const char *at)
@@ -105,7 +105,7 @@ static const char *read_number(const char *at, rw_plain_cell *cell)
     return behind > to + 1 ? behind : NULL;
 }
 
-static const char *read_word(const char *at, rw_plain_cell *cell)
+static const char *read_word(rw_plain_rows *rows, const char *at, rw_plain_cell *cell)
 {
     static const struct {
         const char *word;
@@ -119,6 +119,7 @@ static const char *read_word(const char *at, rw_plain_cell *cell)
         if ((*at | 32) != *words[i].word || !is_word(at, words[i].word, words[i].len))
             continue;
         cell->kind = (uint8_t)words[i].kind;
+        rows->defaults = rows->defaults || words[i].kind == RW_PLAIN_DEFAULT;
         return at + words[i].len;
     }
     return NULL;
@@ -135,7 +136,7 @@ static const char *read_cell(rw_plain_rows *rows, const char *at)
     if (*at == '\'')
         at = read_string(rows, at, cell);
     else if (class_of(at) & WORD)
-        at = read_word(at, cell);
+        at = read_word(rows, at, cell);
     else
         at = read_number(at, cell);
     if (at == NULL)
@@ -153,6 +154,7 @@ bool rw_plain_next(rw_plain_rows *rows)
         return false;
     rows->open = (size_t)(at - base);
     rows->cell_count = 0;
+    rows->defaults = false;
     do {
         at = read_cell(rows, skip_blanks(at + 1));
         if (at == NULL)
@@ -163,6 +165,31 @@ bool rw_plain_next(rw_plain_rows *rows)
     rows->close = (size_t)(at - base);
     rows->more = *skip_blanks(at + 1) == ',';
     return true;
+}
+
+rw_plain_pattern rw_plain_pattern_of(const rw_plain_rows *rows)
+{
+    rw_plain_pattern it = {.cells = rows->cell_count, .any = rows->defaults};
+    for (size_t i = 0; i < it.cells; i++)
+        it.defaults[i / 64] |= (uint64_t)(rows->cells[i].kind == RW_PLAIN_DEFAULT) << i % 64;
+    return it;
+}
+
+bool rw_plain_has_pattern(const rw_plain_rows *rows, const rw_plain_pattern *pattern)
+{
+    bool has = rows->cell_count == pattern->cells;
+    if (!pattern->any && !rows->defaults)
+        return has;
+    for (size_t i = 0; i < rows->cell_count && has; i++)
+        has =
+            (rows->cells[i].kind == RW_PLAIN_DEFAULT) == (pattern->defaults[i / 64] >> i % 64 & 1);
+    return has;
+}
+
+pgw_slice rw_plain_tail(const rw_plain_rows *rows)
+{
+    pgw_slice text = rows->text;
+    return (pgw_slice){text.ptr + rows->close + 1, text.len - rows->close - 1};
 }
 
 typedef struct writer {

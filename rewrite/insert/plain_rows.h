@@ -37,15 +37,29 @@ typedef struct rw_plain_rows {
     size_t open, close; /* Offsets of the parentheses of the row that was read last. */
     bool escapes;       /* There are backslashes in the text. */
     bool more;          /* A comma follows it, and so another row. */
+    bool defaults;      /* There is a DEFAULT in that row. */
     size_t cell_count;
     rw_plain_cell cells[RW_PLAIN_CELLS]; /* Those of the row that was read last. */
 } rw_plain_rows;
+
+/* How many cells a row has, and which of them are DEFAULT. */
+typedef struct rw_plain_pattern {
+    size_t cells;
+    bool any; /* Of them are. */
+    uint64_t defaults[RW_PLAIN_CELLS / 64];
+} rw_plain_pattern;
 
 /* Whether the text may be such an INSERT, as far as its first row. A NUL stands behind it. Only
  * where standard_conforming_strings is on. */
 PGW_MUST_CHECK bool rw_plain_begin(pgw_slice text, rw_plain_rows *rows);
 /* Reads the first row, and the next one while there are more. False: it is not plain. */
 PGW_MUST_CHECK bool rw_plain_next(rw_plain_rows *rows);
+/* The pattern of the row that was read last; whether that row is of a pattern. */
+rw_plain_pattern rw_plain_pattern_of(const rw_plain_rows *rows);
+PGW_MUST_CHECK bool rw_plain_has_pattern(const rw_plain_rows *rows,
+                                         const rw_plain_pattern *pattern);
+/* The text behind the row that was read last. */
+pgw_slice rw_plain_tail(const rw_plain_rows *rows);
 /* Writes what the text is up to the end of its first row, which was read last, less its constants;
  * of a text of one row with the blanks among them. Returns how long that is; 0: longer than
  * `room`. */

@@ -73,8 +73,13 @@ static char *copy(const char *text)
 /* A length stands before each part, so that no two identities have one key. */
 static void add_part(pgw_buf *key, char mark, const char *part)
 {
-    if (part != NULL)
-        pgw_buf_addf(key, "%c%zu:%s", mark, strlen(part), part);
+    pgw_slice text = pgw_slice_str(part);
+    if (part == NULL)
+        return;
+    pgw_buf_add_byte(key, mark);
+    pgw_buf_add_unsigned(key, text.len);
+    pgw_buf_add_byte(key, ':');
+    pgw_buf_add_slice(key, text);
 }
 
 static px_identity *make(const px_identity *from)

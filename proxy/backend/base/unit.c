@@ -19,6 +19,8 @@ void px_unit_free(px_unit *unit)
     px_identity_drop(unit->identity);
     if (unit->source.of != NULL)
         unit->source.drop(unit->source.of);
+    for (size_t i = 0; i < unit->prepared_count && unit->let_go != NULL; i++)
+        unit->let_go(unit->prepared[i].of);
     pgw_buf_free(&unit->error);
     pgw_buf_free(&unit->notices);
     pgw_buf_free(&unit->returned);

@@ -53,6 +53,7 @@ static inline const char *px_unit_table_counted(const char *name, const cfg_tabl
 
 /* A statement that is prepared on links, of which a unit's are executions. */
 typedef struct px_unit_prepared {
+    void *of; /* what has its text, and does not change it (px_unit.let_go); NULL: the unit has */
     pgw_slice name;        /* made of a hash of it */
     pgw_slice text;        /* rewritten */
     const uint32_t *types; /* for Parse */
@@ -115,6 +116,8 @@ typedef struct px_unit {
     px_unit_prepared *prepared; /* PARAMS: in the order of their first executions; others: the one
                                    that is `lifted` */
     size_t prepared_count;
+    void (*let_go)(void *of); /* of what is prepared, on the thread of `home`, when the unit is
+                                 freed; NULL: nothing is to be done */
     uint64_t merge_hash; /* of all of the above, identity and epoch: equal keys have equal hashes */
 
     /* Its statements, in order. */

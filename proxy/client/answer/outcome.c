@@ -120,15 +120,11 @@ static void add_error(px_session *session, const px_outcome *outcome, pgw_buf *o
 
 static void answer_text(px_session *session, const px_outcome *outcome)
 {
-    pgw_buf out = {0}, tag = {0};
+    pgw_buf out = {0};
     for (size_t i = 0; i < outcome->completed; i++) {
         px_owed_notices(session, outcome, i, &out);
         px_owed_rows(session, outcome, i, &out);
-        pgw_buf_clear(&tag);
-        pgw_buf_add_str(&tag, "INSERT 0 ");
-        pgw_buf_add_unsigned(&tag, outcome->statements[i].tag + session->units.text->superseded[i]);
-        pgw_buf_add_byte(&tag, '\0');
-        pgw_write_tag(tag.ptr, &out);
+        pgw_write_insert_tag(outcome->statements[i].tag + session->units.text->superseded[i], &out);
     }
     px_owed_notices(session, outcome, outcome->completed, &out);
     if (outcome->completed < outcome->statement_count && outcome->returned.len > 0)
@@ -137,7 +133,6 @@ static void answer_text(px_session *session, const px_outcome *outcome)
     pgw_write_ready('I', &out);
     px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
-    pgw_buf_free(&tag);
     px_names_drop_unnamed(session); /* a simple Query destroys it */
 }
 

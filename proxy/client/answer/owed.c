@@ -6,9 +6,6 @@
 #include "proxy/client/core/session.h"
 #include "proxy/client/standing/names.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 static void forget_statement(px_session *session, pgw_slice name)
 {
     px_statement *statement = px_statements_find(&session->names.statements, name);
@@ -37,11 +34,8 @@ static void describe(const px_group *group, const px_held *held, pgw_buf *out)
 
 static void add_tag(const px_session *session, const px_outcome *outcome, size_t i, pgw_buf *out)
 {
-    char tag[40];
-    uint64_t rows =
-        outcome->statements[i].tag + px_outcome_plan(&session->units, outcome, i)->left_out;
-    snprintf(tag, sizeof tag, "INSERT 0 %" PRIu64, rows);
-    pgw_write_tag(tag, out);
+    pgw_write_insert_tag(
+        outcome->statements[i].tag + px_outcome_plan(&session->units, outcome, i)->left_out, out);
 }
 
 void px_owed_notices(const px_session *session, const px_outcome *outcome, size_t i, pgw_buf *out)

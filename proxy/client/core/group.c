@@ -52,14 +52,17 @@ static size_t latest(const px_table *names, pgw_slice name)
     return known != NULL ? known->latest : PX_GROUP_NONE;
 }
 
-static void note(px_group *group, px_table *names, pgw_slice name, size_t i)
+/* Returns which message said so before. */
+static size_t note(px_group *group, px_table *names, pgw_slice name, size_t i)
 {
     meaning *known = (meaning *)px_table_find(names, name);
+    size_t before = known != NULL ? known->latest : PX_GROUP_NONE;
     if (known == NULL) {
         known = pgw_arena_alloc(&group->memory, sizeof *known);
         px_table_add(names, &known->entry, name);
     }
     known->latest = i;
+    return before;
 }
 
 /* What held message `i` is about, and what it makes of its names. */
@@ -77,8 +80,7 @@ static void note_names(px_group *group, size_t i)
         note(group, &group->portals, said->as.bind.portal, i);
         break;
     case 'E':
-        held->about = latest(&group->portals, said->as.execute.portal);
-        note(group, &group->portals, said->as.execute.portal, i);
+        held->about = note(group, &group->portals, said->as.execute.portal, i);
         break;
     default: /* Describe, Close */
         names = said->as.target.kind == 'S' ? &group->statements : &group->portals;

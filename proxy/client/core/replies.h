@@ -31,9 +31,11 @@ typedef enum px_asks {
 /* A QUERY whose whole answer is ours. */
 typedef enum px_unseen {
     PX_UNSEEN_NOTHING,
-    PX_UNSEEN_LOOK,    /* it, or all up to a Sync, asks for the configured tables (own_look.h) */
-    PX_UNSEEN_QUESTION, /* It is a question of ours on a walsender's link, which takes no Parse (ask.h). */
-    PX_UNSEEN_BEGUN /* All but its ReadyForQuery: it makes a transaction that has failed (begun.h). */
+    PX_UNSEEN_LOOK,     /* it, or all up to a Sync, asks for the configured tables (own_look.h) */
+    PX_UNSEEN_QUESTION, /* It is a question of ours on a walsender's link, which takes no Parse
+                           (ask.h). */
+    PX_UNSEEN_BEGUN /* All but its ReadyForQuery: it makes a transaction that has failed (begun.h).
+                     */
 } px_unseen;
 
 /* A name whose meaning hangs on what is not answered yet. */
@@ -45,12 +47,13 @@ typedef struct px_moving {
 
 typedef struct px_reply {
     px_reply_kind kind;
-    bool silent;      /* nothing that the client sent depends on it: an error is not shown either */
-    bool swallow;     /* the client never sent it: it sees nothing of it but an error */
-    bool begins;      /* PARSE … EXECUTE, CLOSE of a BEGIN whose answer the client has (begun.h) */
-    bool part;        /* QUERY, SYNC: more of its Query comes, so that it ends nothing (parts.h) */
-    px_asks asks;     /* of a question of ours */
-    px_unseen unseen; /* QUERY: what of it is ours */
+    bool silent;  /* nothing that the client sent depends on it: an error is not shown either */
+    bool swallow; /* the client never sent it: it sees nothing of it but an error */
+    bool begins;  /* PARSE … EXECUTE, CLOSE of a BEGIN whose answer the client has (begun.h) */
+    bool part;    /* QUERY, SYNC: more of its Query comes, so that it ends nothing (parts.h) */
+    bool group;   /* QUERY: it is messages of the extended protocol up to their Sync (inert.h) */
+    px_asks asks; /* of a question of ours */
+    px_unseen unseen;     /* QUERY: what of it is ours */
     bool describe_plan;   /* what DESCRIBE says is for the plan; SYNC: that ends it */
     px_plan *plan;        /* PARSE, BIND, DESCRIBE, EXECUTE of ours. Counted */
     px_lookups *lookups;  /* PARSE … EXECUTE of what asks for rows by their hash key. Counted */
@@ -75,6 +78,12 @@ typedef struct px_replies {
     uint32_t texts_renaming; /* entries of a text that may change what any name means */
     unsigned char begins;    /* so many entries of a BEGIN stand before the next one (begun.h) */
 } px_replies;
+
+/* The server reads on behind it, should what stands in front of it have failed. */
+static inline bool px_reply_ends_group(const px_reply *reply)
+{
+    return reply->kind == PX_REPLY_SYNC || reply->group;
+}
 
 /* A fresh entry at the end, all zero but its kind; valid until the next push. */
 px_reply *px_replies_push(px_replies *replies, px_reply_kind kind);

@@ -42,19 +42,25 @@ const px_said *px_said_keep(const px_said *said, pgw_arena *arena)
     kept->message = said->given != NULL ? pgw_arena_keep(arena, said->given)
                                         : pgw_arena_copy(arena, said->message);
     kept->given = NULL;
-    pgw_slice *const of_parse[] = {&kept->as.parse.name, &kept->as.parse.query,
-                                   &kept->as.parse.types, NULL};
-    pgw_slice *const of_bind[] = {&kept->as.bind.portal,  &kept->as.bind.statement,
-                                  &kept->as.bind.formats, &kept->as.bind.values,
-                                  &kept->as.bind.results, NULL};
-    pgw_slice *const of_target[] = {&kept->as.target.name, NULL};
-    pgw_slice *const of_execute[] = {&kept->as.execute.portal, NULL};
-    pgw_slice *const *parts = said->type == 'P'   ? of_parse
-                              : said->type == 'B' ? of_bind
-                              : said->type == 'E' ? of_execute
-                                                  : of_target;
-    for (; *parts != NULL; parts++)
-        move(*parts, said, kept);
+    switch (said->type) {
+    case 'P':
+        move(&kept->as.parse.name, said, kept);
+        move(&kept->as.parse.query, said, kept);
+        move(&kept->as.parse.types, said, kept);
+        break;
+    case 'B':
+        move(&kept->as.bind.portal, said, kept);
+        move(&kept->as.bind.statement, said, kept);
+        move(&kept->as.bind.formats, said, kept);
+        move(&kept->as.bind.values, said, kept);
+        move(&kept->as.bind.results, said, kept);
+        break;
+    case 'E':
+        move(&kept->as.execute.portal, said, kept);
+        break;
+    default:
+        move(&kept->as.target.name, said, kept);
+    }
     return kept;
 }
 

@@ -9,6 +9,7 @@ enum { SLOTS = 64 };
 
 typedef struct px_sessions {
     size_t count;       /* of slots */
+    size_t used;        /* one more than the highest slot that is taken */
     size_t first_free;  /* no slot below it is */
     px_session **slots; /* NULL where free */
 } px_sessions;
@@ -36,6 +37,8 @@ void px_sessions_enter(px_session *session)
     sessions->first_free = slot + 1;
     sessions->slots[slot] = session;
     session->slot = slot;
+    if (slot >= sessions->used)
+        sessions->used = slot + 1;
 }
 
 void px_sessions_leave(px_session *session)
@@ -44,12 +47,14 @@ void px_sessions_leave(px_session *session)
     sessions->slots[session->slot] = NULL;
     if (session->slot < sessions->first_free)
         sessions->first_free = session->slot;
+    while (sessions->used > 0 && sessions->slots[sessions->used - 1] == NULL)
+        sessions->used--;
     atomic_fetch_sub(&session->worker->load, 1);
 }
 
 size_t px_sessions_slots(const px_worker *worker)
 {
-    return worker->sessions != NULL ? worker->sessions->count : 0;
+    return worker->sessions != NULL ? worker->sessions->used : 0;
 }
 
 px_session *px_sessions_at(const px_worker *worker, size_t slot)

@@ -20,7 +20,7 @@ rw_tracked_setting px_setting_of(pgw_slice name)
 static const char *greeted_with(const px_session *session, rw_tracked_setting setting)
 {
     for (size_t i = 0; px_greeting_names[i] != NULL; i++)
-        if (px_setting_of(pgw_slice_str(px_greeting_names[i])) == setting)
+        if (pgw_slice_ieq_str(pgw_slice_str(px_greeting_names[i]), rw_tracked[setting]))
             return px_greeting_value(session->who.greeting, px_greeting_names[i]);
     return NULL;
 }

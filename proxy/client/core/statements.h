@@ -31,6 +31,7 @@ typedef struct px_foreign {
     bool stale;          /* … and have: it must not be run as it is */
     bool outlived;       /* it could change a key, of the table as it was */
     bool executes;       /* … others, by SQL's EXECUTE */
+    bool inert;          /* it names nothing of ours, and is neither COPY nor a command (inert.h) */
     uint64_t epoch;      /* of the catalog that it was read by last; 0: it names no table of it */
     const struct cfg_config *config; /* … and whose catalog that was */
     rw_same same[RW_SAME_MAX];
@@ -53,7 +54,8 @@ typedef struct px_statement {
     px_foreign foreign;  /* if it is none of ours */
     pgw_buf prepare;     /* … and SQL prepared it, without conditions: its text, if it was kept */
     px_lookups *lookups; /* … and asks for rows by their hash key. Counted; NULL: it does not */
-    px_reads *reads;     /* How a statement without lookups reads configured tables; owned; NULL: it reads none. */
+    px_reads *reads;     /* How a statement without lookups reads configured tables; owned; NULL: it
+                            reads none. */
     char name[];
 } px_statement;
 

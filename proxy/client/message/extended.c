@@ -6,6 +6,7 @@
 #include "proxy/client/link/glance.h"
 #include "proxy/client/link/own_look.h"
 #include "proxy/client/link/settle.h"
+#include "proxy/client/message/inert.h"
 #include "proxy/client/message/sync.h"
 #include "proxy/client/numbers/keys.h"
 #include "proxy/client/prepared/by_key.h"
@@ -141,6 +142,7 @@ static px_step on_parse(px_session *session, const px_said *said)
     if (glance == PX_GLANCE_PASSES)
         px_stores_note(session, &session->known.parsed, session->known.parsed.effects, parse.query,
                        px_catalog_none());
+    session->known.parsed.inert = glance == PX_GLANCE_PASSES && px_inert_may_be(parse.query);
     if (glance == PX_GLANCE_PASSES)
         return pass_parse(session, parse.name);
     px_step step = px_prepare(session, &parse, &plan);

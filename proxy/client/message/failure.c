@@ -253,7 +253,7 @@ static bool is_destroyed(px_session *session, size_t from, const px_reply *next)
 {
     for (size_t i = from; i < session->pending.replies.count; i++) {
         const px_reply *reply = px_replies_at(&session->pending.replies, i);
-        if (reply == next || reply->kind == PX_REPLY_QUERY)
+        if (reply == next || (reply->kind == PX_REPLY_QUERY && !reply->group))
             return reply != next;
     }
     return false;
@@ -287,7 +287,7 @@ static void skip_to_sync(px_session *session)
 {
     size_t count = 0;
     while (count < session->pending.replies.count &&
-           px_replies_at(&session->pending.replies, count)->kind != PX_REPLY_SYNC)
+           !px_reply_ends_group(px_replies_at(&session->pending.replies, count)))
         count++;
     for (size_t i = count; i-- > 0;)
         take_back(session, px_replies_at(&session->pending.replies, i), i == 0, count);
@@ -361,8 +361,8 @@ static bool is_followed_by_the_client(const px_session *session)
     return true;
 }
 
-/* A BEGIN that the client takes for done was refused (a cancel has hit it). What stands behind it was
- * not run; it gets the error, and the transaction is one that has failed. */
+/* A BEGIN that the client takes for done was refused (a cancel has hit it). What stands behind it
+ * was not run; it gets the error, and the transaction is one that has failed. */
 static px_fate on_begun_failed(px_session *session, pgw_slice body)
 {
     px_replies *replies = &session->pending.replies;

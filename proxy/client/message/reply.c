@@ -22,7 +22,6 @@
 #include "proxy/ingest/submit.h"
 #include "rewrite/statement/script/script.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,9 +80,7 @@ static px_fate on_tag(px_session *session, size_t more, pgw_slice body)
     if (more == 0)
         return PX_SHOW;
     pgw_buf out = {0};
-    char tag[40];
-    snprintf(tag, sizeof tag, "INSERT 0 %llu", (unsigned long long)(pgw_tag_rows(body) + more));
-    pgw_write_tag(tag, &out);
+    pgw_write_insert_tag(pgw_tag_rows(body) + more, &out);
     px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
     return PX_INSTEAD;
@@ -396,7 +393,7 @@ static px_fate on_message(px_session *session, char type, pgw_slice body)
     case '1':
     case '2':
     case '3':
-        return head != NULL ? pop(session) : PX_SHOW;
+        return query ? PX_SHOW : pop(session);
     case 't':
         return on_parameters(session, head, body);
     case 'T':
@@ -464,11 +461,59 @@ static bool move(px_session *session, px_link *link)
     return session->own.left == 0;
 }
 
+/* Whether nothing is done about the answers at hand, of a Query that was relayed as it came or a
+ * group (inert.h), but to pass them on. */
+static bool passes_answers(const px_session *session)
+{
+    const px_reply *head = px_replies_head((px_replies *)&session->pending.replies);
+    return head != NULL && head->kind == PX_REPLY_QUERY && head->text == NULL && !head->swallow &&
+           !head->silent && head->asks == PX_ASKS_NOTHING && head->unseen == PX_UNSEEN_NOTHING &&
+           session->names.deallocates == NULL && session->names.prepares == NULL &&
+           session->own.ordinary == 0 && session->own.copy == NULL;
+}
+
+/* Rows, what describes them, and ends of commands. */
+static bool is_passed(char type)
+{
+    switch (type) {
+    case '2':
+    case 'T':
+    case 'D':
+    case 'd':
+    case 'C':
+    case 'n':
+    case 'I':
+    case 's':
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The bytes of the whole messages that the input begins with and that are passed on as they are. */
+static size_t count_passed(pgw_slice input)
+{
+    pgw_frame frame;
+    size_t passed = 0;
+    while (input.len > passed && is_passed(input.ptr[passed])) {
+        pgw_slice rest = {input.ptr + passed, input.len - passed};
+        if (pgw_frame_next(rest, &frame) != PGW_FRAME_OK || frame.size > rest.len)
+            break;
+        passed += frame.size;
+    }
+    return passed;
+}
+
 /* One message; false if more of it must come first. */
 static bool take_message(px_session *session, px_link *link)
 {
     pgw_slice input = px_link_input(link);
     pgw_frame frame;
+    size_t passed = passes_answers(session) ? count_passed(input) : 0;
+    if (passed > 0) {
+        px_link_pass_on(link, session->peer.stream, passed);
+        return true;
+    }
     switch (pgw_frame_next(input, &frame)) {
     case PGW_FRAME_MORE:
         return false;

@@ -14,6 +14,7 @@
 #include "proxy/client/link/leaving.h"
 #include "proxy/client/message/begin.h"
 #include "proxy/client/message/extended.h"
+#include "proxy/client/message/inert.h"
 #include "proxy/client/message/simple.h"
 #include "proxy/client/numbers/drawn.h"
 #include "proxy/client/numbers/refill.h"
@@ -259,7 +260,8 @@ static bool handle_flush(px_session *session, pgw_frame frame)
         step = px_extended(session, 'H', px_stream_input(session->peer.stream));
     if (step == PX_STEP_LATER)
         return false;
-    bool nothing = px_begun_is_here(session->own.begun); /* The server has got nothing that it could answer. */
+    bool nothing =
+        px_begun_is_here(session->own.begun); /* The server has got nothing that it could answer. */
     if (step == PX_STEP_PASS && session->own.ready && !nothing)
         px_relay(session, frame);
     else
@@ -440,6 +442,8 @@ static bool step(px_session *session)
         return false;
     if (session->hand.streaming > 0)
         return px_relay_on(session);
+    if (px_inert_relay(session))
+        return true;
     pgw_slice message = px_stream_input(session->peer.stream);
     return read_header(session, message) && handle(session, session->hand.frame, message);
 }

@@ -179,7 +179,8 @@ static bool is_sure(px_session *session, const px_text *text)
     return px_settle_kind(session, text->catalog);
 }
 
-/* Its rows are stored with hashes that nothing in the statement guards: the tables are looked at first. */
+/* Its rows are stored with hashes that nothing in the statement guards: the tables are looked at
+ * first. */
 static bool is_copy(const rw_script *script)
 {
     return script->count == 1 && script->statements[0].copy != NULL;
@@ -324,40 +325,89 @@ static px_step pass(px_session *session, unsigned effects)
 static bool is_undisturbed(const px_session *session)
 {
     const px_hand *hand = &session->hand;
-    return px_session_idle(session) && hand->keys == NULL && hand->parsed == NULL &&
-           !px_changes_unseen(session) && px_register_has_room(session->worker);
+    return px_session_idle(session) && hand->parsed == NULL && !px_changes_unseen(session) &&
+           px_register_has_room(session->worker);
 }
 
-/* Whether names mean what they meant when it was read, and rows of its session may be batched. */
-static bool may_be_alike(px_session *session, const px_catalog *catalog, const px_template *it)
+/* Whether rows like the template's may be batched; of those that are asked for this is told when
+ * they are filled. */
+static bool may_be_alike(const px_session *session, const px_template *it)
 {
     px_standing standing = px_session_standing(session);
-    return px_state_is_usual(session, catalog) &&
-           px_obstacle(&session->units, &standing, session->who.identity,
-                       px_template_insert(it)) == PX_COUNTERS;
+    return px_template_asks(it) || px_obstacle(&session->units, &standing, session->who.identity,
+                                               px_template_insert(it)) == PX_COUNTERS;
 }
 
-/* An INSERT that differs from one of before in constants alone is not looked into. PASS: it is to be. */
+/* Whether what the template says holds now. DONE: it does. PASS: the text is to be looked into. */
+static px_step check_template(px_session *session, pgw_slice text, const px_template *it)
+{
+    px_catalog *catalog = px_own_look_now(session);
+    bool same = catalog == px_template_catalog(it);
+    if (catalog == NULL || (same && !px_settle_query(session, catalog, text)))
+        return PX_STEP_LATER;
+    bool usual = same && px_state_is_usual(session, catalog); /* names mean what they meant */
+    bool read = session->who.identity->env.utf8 || pgw_is_ascii(text); /* as links of batches do */
+    return usual && read && may_be_alike(session, it) ? PX_STEP_DONE : PX_STEP_PASS;
+}
+
+/* `asked`: what was filled to get the text; NULL: its client has sent it so. */
+static px_step submit_like(px_session *session, px_likeness *of, const px_alike_asked *asked)
+{
+    px_standing standing = px_session_standing(session);
+    pgw_env env = px_settings_env(session);
+    if (!px_submit_alike(&session->units, &standing, of, asked, &env))
+        return PX_STEP_PASS;
+    session->hand.doubted = false;
+    px_session_set_wait(session, PX_WAIT_UNIT);
+    px_refill_ask(session);
+    return PX_STEP_LATER;
+}
+
+/* What its client sent, filled, is a text like one of before, too. */
+static px_step submit_filled(px_session *session, const px_alike_asked *asked)
+{
+    px_likeness of;
+    pgw_slice text = asked->filled->text;
+    if (!px_template_find(session->worker, session->who.identity, text, &of) ||
+        px_template_asks(of.like))
+        return PX_STEP_PASS;
+    px_step step = check_template(session, text, of.like);
+    return step == PX_STEP_DONE ? submit_like(session, &of, asked) : step;
+}
+
+/* Its key is asked for first. PASS: what is told is kept until the text is looked into. */
+static px_step fill_alike(px_session *session, const px_likeness *of)
+{
+    bool later;
+    pgw_error error;
+    px_alike_asked asked;
+    const rw_insert *insert = px_template_insert(of->like);
+    const px_keys_of keys = {
+        .inserts = &insert, .count = 1, .question = px_template_question(of->like)};
+    const rw_answer *answers = px_keys_ask(session, &keys, &later, &error);
+    if (answers == NULL)
+        return later ? PX_STEP_LATER : PX_STEP_PASS;
+    const char *schema = px_keys_told_in(session);
+    if ((schema != NULL && strcmp(schema, insert->table->schema) != 0) ||
+        !px_alike_fill(of, answers, &asked))
+        return PX_STEP_PASS;
+    px_step step = submit_filled(session, &asked);
+    px_text_drop(asked.text);
+    return step;
+}
+
+/* An INSERT that differs from one of before in constants alone is not looked into. PASS: it is to
+ * be. */
 static px_step submit_alike(px_session *session, pgw_slice text)
 {
     px_likeness of;
     if (!px_template_find(session->worker, session->who.identity, text, &of) ||
         !is_undisturbed(session))
         return PX_STEP_PASS;
-    px_catalog *catalog = px_own_look_now(session);
-    if (catalog == NULL || (catalog == px_template_catalog(of.like) &&
-                            !px_settle_query(session, catalog, text)))
-        return PX_STEP_LATER;
-    if (catalog != px_template_catalog(of.like) || !may_be_alike(session, catalog, of.like))
-        return PX_STEP_PASS;
-    px_standing standing = px_session_standing(session);
-    pgw_env env = px_settings_env(session);
-    if (!px_submit_alike(&session->units, &standing, &of, &env))
-        return PX_STEP_PASS;
-    session->hand.doubted = false;
-    px_session_set_wait(session, PX_WAIT_UNIT);
-    px_refill_ask(session);
-    return PX_STEP_LATER;
+    px_step step = check_template(session, text, of.like);
+    if (step != PX_STEP_DONE)
+        return step;
+    return px_template_asks(of.like) ? fill_alike(session, &of) : submit_like(session, &of, NULL);
 }
 
 static px_step look(px_session *session, pgw_slice text);

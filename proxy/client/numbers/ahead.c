@@ -127,7 +127,11 @@ static pgw_slice next_number(px_session *session, px_reserve *reserve, pgw_arena
 {
     int64_t number = px_reserve_take(reserve);
     px_drawn_ahead(session, reserve->sequence, number);
-    return pgw_slice_str(pgw_arena_printf(arena, "%" PRId64, number));
+    pgw_buf digits = {0};
+    pgw_buf_add_decimal(&digits, number);
+    pgw_slice text = pgw_arena_copy(arena, pgw_slice_buf(&digits));
+    pgw_buf_free(&digits);
+    return text;
 }
 
 void px_ahead_take(px_session *session, const rw_insert *insert, pgw_arena *arena,

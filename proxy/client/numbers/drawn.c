@@ -98,16 +98,24 @@ void px_drawn_forget(px_session *session)
         prepare_anew(session);
 }
 
-bool px_drawn_is_asked(pgw_slice text)
+/* Whether currval or lastval stands in the text, with this `v` in it. */
+static bool mentions_value(pgw_slice text, char v)
 {
-    for (size_t i = 0; i + 7 <= text.len; i++) {
-        pgw_slice part = {text.ptr + i, 7};
-        char c = (char)(text.ptr[i] | 0x20);
-        if ((c == 'c' && pgw_slice_ieq_str(part, "currval")) ||
-            (c == 'l' && pgw_slice_ieq_str(part, "lastval")))
+    enum { BEFORE = 4, NAME = 7 };
+    const char *at = text.ptr, *end = text.ptr + text.len;
+    while (at < end && (at = memchr(at, v, (size_t)(end - at))) != NULL) {
+        pgw_slice name = {at - BEFORE, NAME};
+        if (at - text.ptr >= BEFORE && end - at >= NAME - BEFORE && (at[1] | 32) == 'a' &&
+            (pgw_slice_ieq_str(name, "currval") || pgw_slice_ieq_str(name, "lastval")))
             return true;
+        at++;
     }
     return false;
+}
+
+bool px_drawn_is_asked(pgw_slice text)
+{
+    return mentions_value(text, 'v') || mentions_value(text, 'V');
 }
 
 static bool read_text(char type, pgw_slice body, pgw_slice *text)

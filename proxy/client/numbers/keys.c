@@ -177,13 +177,28 @@ static void ask_name(px_session *session, struct px_keys *keys, const rw_insert 
     keys->asks_name = true;
 }
 
-/* The question for a lone statement, and a block for others with it. */
-static void ask_alone(px_session *session, struct px_keys *keys, const rw_insert *insert)
+/* A question that was made before, which wants defaults alone, and is not to be kept for longer
+ * than this one. */
+static rw_question question_like(const rw_question *of, size_t count, pgw_arena *arena)
 {
+    rw_question like = *of;
+    pgw_slice types = {(const char *)of->types, count * sizeof *of->types};
+    like.sql = pgw_arena_copy(arena, of->sql);
+    like.types = (uint32_t *)pgw_arena_copy(arena, types).ptr;
+    return like;
+}
+
+/* The question for a lone statement, and a block for others with it. */
+static void ask_alone(px_session *session, struct px_keys *keys, const px_keys_of *of)
+{
+    const rw_insert *insert = of->inserts[0];
     size_t named = note_names(session, keys, insert);
     px_state_note(session, effects_of(insert, keys->sequences));
-    rw_question_of(insert, session->worker->server->backend->by_file, &keys->arena,
-                   &keys->question);
+    if (of->question != NULL)
+        keys->question = question_like(of->question, insert->wanted_count, &keys->arena);
+    else
+        rw_question_of(insert, session->worker->server->backend->by_file, &keys->arena,
+                       &keys->question);
     if (named < insert->wanted_count)
         ask_name(session, keys, insert, named);
     keys->reserve = px_ahead_begin(session, insert, &keys->arena, &keys->question);
@@ -205,7 +220,7 @@ static struct px_keys *new_question(px_session *session, const px_keys_of *of)
         rw_question_of_several(of->inserts, of->count, session->worker->server->backend->by_file,
                                &keys->arena, &keys->question);
     else
-        ask_alone(session, keys, of->inserts[0]);
+        ask_alone(session, keys, of);
     return keys;
 }
 

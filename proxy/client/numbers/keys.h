@@ -19,9 +19,11 @@ bool px_keys_look_around(const rw_insert *insert);
 typedef struct px_keys_of {
     const rw_insert *const *inserts;
     size_t count;
-    size_t before;        /* characters of the text that stand before the only one */
-    bool behind;          /* other statements do */
-    px_plan *plan;        /* which has the types of its parameters … */
+    const rw_question
+        *question; /* what is asked for a lone statement of defaults; NULL: it is to be made */
+    size_t before; /* characters of the text that stand before the only one */
+    bool behind;   /* other statements do */
+    px_plan *plan; /* which has the types of its parameters … */
     const pgw_bind *bind; /* … whose values are these; NULL: there are none */
 } px_keys_of;
 

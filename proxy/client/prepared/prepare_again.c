@@ -166,12 +166,22 @@ static px_step plan_again(px_session *session, pgw_slice name, px_plan *old,
     return step;
 }
 
+/* A text of which there is a plan names a table of the configuration that it was made by. NULL: the
+ * session waits. */
+static const px_catalog *catalog_for(px_session *session, const px_statement *statement,
+                                     const px_plan *plan)
+{
+    bool named = statement->plan != NULL && plan->catalog->config == session->worker->config;
+    return named ? px_own_look_now(session)
+                 : px_own_look_catalog(session, px_plan_client_text(plan));
+}
+
 px_step px_prepare_again(px_session *session, pgw_slice name, px_statement **statement)
 {
     px_plan *old = plan_of(*statement);
     if (old == NULL)
         return PX_STEP_DONE;
-    const px_catalog *catalog = px_own_look_catalog(session, px_plan_client_text(old));
+    const px_catalog *catalog = catalog_for(session, *statement, old);
     if (catalog == NULL)
         return PX_STEP_LATER;
     if (px_prepare_is_unsynced(session))

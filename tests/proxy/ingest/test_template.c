@@ -1,4 +1,6 @@
 /* Texts that are like one of before: their units are those that they would be, were they parsed. */
+#include "proxy/backend/base/backend.h"
+#include "proxy/base/shared.h"
 #include "proxy/ingest/plan_cache.h"
 #include "proxy/ingest/submit.h"
 #include "proxy/ingest/template.h"
@@ -13,7 +15,7 @@
 #include "tests/proxy/ingest/plans.h"
 #include "tests/rewrite/vectors.h"
 
-enum { TABLES = TEST_TABLE_COUNT + 2 };
+enum { TABLES = TEST_TABLE_COUNT + 3 };
 
 static rw_column varchar_columns[] = {
     COLUMN("id", PGW_VARCHAR, 12, .not_null = true, .key_place = 1),
@@ -28,7 +30,18 @@ static rw_column many_columns[] = {
     COLUMN("b", PGW_BOOL, -1, .not_null = false),
     HASH("h"),
 };
+static rw_column numbered_columns[] = {
+    COLUMN("pk", PGW_INT8, -1, .not_null = true, .has_default = true, .sequence = true,
+           .draws_from = 7, .default_text = (char *)"nextval('n')"),
+    COLUMN("event", PGW_VARCHAR, 14, .not_null = false),
+    COLUMN("kind", PGW_INT4, -1, .not_null = true, .has_default = true,
+           .default_text = (char *)"(random() * 5)::int4"),
+    HASH("h"),
+};
+static size_t numbered_key[] = {2, 0};
 static const rw_table more_tables[] = {
+    TEST_TABLE("public", "numbered", numbered_columns, 3, numbered_key, numbered_key, 2,
+               .mergeable = true),
     TEST_TABLE("public", "strings", varchar_columns, 3, test_first_two, test_first_two, 1,
                .mergeable = true),
     TEST_TABLE("public", "several", many_columns, 4, test_first_two, test_swapped, 2,
@@ -44,11 +57,14 @@ static struct {
     px_identity *identity;
     px_plan_cache cache;
     cfg_config config;
+    px_backend backend;
+    px_server server;
     px_worker worker;
     px_owner owner;
     px_standing standing;
     px_unit *units[64]; /* Those that were submitted. */
     size_t count;
+    size_t filled;       /* Texts whose key was asked for, that became units by a template. */
     size_t like, parsed; /* Texts that became units by a template, and that had to be parsed. */
 } t;
 
@@ -103,8 +119,9 @@ static int setup(void **state)
     const px_identity from = {
         .user = (char *)"u", .database = (char *)"d", .options = (char *)"", .env = test_env};
     t.identity = px_identity_of(&from);
+    t.server.backend = &t.backend;
     t.config.limits.row_bytes = t.config.limits.key_bytes = 1 << 20;
-    t.worker = (px_worker){.config = &t.config, .plans = &t.cache};
+    t.worker = (px_worker){.server = &t.server, .config = &t.config, .plans = &t.cache};
     t.owner = (px_owner){.ops = &ops, .worker = &t.worker};
     t.standing = (px_standing){.identity = t.identity};
     return 0;
@@ -146,11 +163,34 @@ static void come_back(px_unit_outcome outcome)
     t.count = 0;
 }
 
-/* As a session would have it. False: it would not be a unit. */
-static bool submit_parsed(const char *sql)
+/* What the backend tells of each wanted cell. */
+static const rw_answer answers[] = {{.text = {"4711", 4}}, {.text = {"12", 2}}, {.text = {"3", 1}}};
+enum { ANSWERS = sizeof answers / sizeof *answers };
+
+/* The text, or, if its key is asked for, what it is with the answers. NULL: it cannot be filled. */
+static px_text *parse(const char *sql)
 {
     rw_catalog names = view();
     px_text *text = px_text_parse(&t.worker, pgw_slice_str(sql), &t.catalog, &names, &test_env);
+    size_t wanted = 0;
+    for (size_t i = 0; i < text->script.count && px_text_wants(text, NULL) > 0; i++)
+        if (text->script.statements[i].insert != NULL)
+            wanted += text->script.statements[i].insert->wanted_count;
+    if (wanted == 0)
+        return text;
+    pgw_error error;
+    px_text *filled =
+        wanted > ANSWERS ? NULL : px_text_fill(&t.worker, text, answers, &names, &test_env, &error);
+    px_text_drop(text);
+    return filled;
+}
+
+/* As a session would have it. False: it would not be a unit. */
+static bool submit_parsed(const char *sql)
+{
+    px_text *text = parse(sql);
+    if (text == NULL)
+        return false;
     const rw_script *script = &text->script;
     bool batchable =
         script->inserts > 0 && script->inserts == script->count && px_text_wants(text, NULL) == 0;
@@ -166,11 +206,27 @@ static bool submit_parsed(const char *sql)
     return batchable;
 }
 
+static bool submit_filled(const px_likeness *like)
+{
+    px_likeness of;
+    px_alike_asked asked;
+    assert_true(px_template_insert(like->like)->wanted_count <= ANSWERS);
+    if (!px_alike_fill(like, answers, &asked))
+        return false;
+    bool is_unit = px_template_find(&t.worker, t.identity, asked.filled->text, &of) &&
+                   px_submit_alike(&t.owner, &t.standing, &of, &asked, &test_env);
+    px_text_drop(asked.text);
+    t.filled += is_unit;
+    return is_unit;
+}
+
 static bool submit_alike(const char *sql)
 {
     px_likeness of;
-    return px_template_find(&t.worker, t.identity, pgw_slice_str(sql), &of) &&
-           px_submit_alike(&t.owner, &t.standing, &of, &test_env);
+    if (!px_template_find(&t.worker, t.identity, pgw_slice_str(sql), &of))
+        return false;
+    return px_template_asks(of.like) ? submit_filled(&of)
+                                     : px_submit_alike(&t.owner, &t.standing, &of, NULL, &test_env);
 }
 
 static void describe_prepared(const px_unit *unit, pgw_buf *out)
@@ -193,11 +249,11 @@ static void describe_prepared(const px_unit *unit, pgw_buf *out)
 /* All that decides how the unit travels, and what is sent. */
 static void describe(const px_unit *unit, pgw_buf *out)
 {
-    pgw_buf_addf(out, "kind %d partition %u several %d guarded %d bytes %zu merge %llx rows %u of %zu\n",
-                 unit->kind, unit->several_partitions ? 0 : unit->partition,
-                 unit->several_partitions, unit->guarded, unit->bytes,
-                 (unsigned long long)unit->merge_hash, unit->statements[0].rows,
-                 unit->statements[0].bytes);
+    pgw_buf_addf(
+        out, "kind %d partition %u several %d guarded %d bytes %zu merge %llx rows %u of %zu\n",
+        unit->kind, unit->several_partitions ? 0 : unit->partition, unit->several_partitions,
+        unit->guarded, unit->bytes, (unsigned long long)unit->merge_hash, unit->statements[0].rows,
+        unit->statements[0].bytes);
     const pgw_slice parts[] = {unit->head, unit->tail, unit->conditions,
                                pgw_slice_str(unit->tables[0].name)};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -305,24 +361,105 @@ static const struct {
     {"insert into nope (userid, ts) values ", "", "it"},
     {"insert into events (userid, ts) overriding system value values ", "", "it"},
     {"upsert into events (userid, ts, event) values ", "", "its"},
+    {"insert into numbered (kind, event) values ", " returning pk", "is"},
+    {"insert into numbered values ", ";", "dsd"},
+    {"insert into numbered (event) values ", " returning *", "s"},
+    {"insert into numbered (pk, event, kind) values ", "; -- c", "dsi"},
 };
 
 static const char *const constants[] = {
-    "1", "-1", "0", "-0", "007", "42", "2147483648", "-9223372036854775808", "9223372036854775807",
-    "9223372036854775808", "123456789012345678", "1234567890123456789", "1.5", "-1.50", "0.0",
-    "1e3", "0x10", "1_000", ".5", "5.", "+5", "- 5", "--5", "'5'", "' 7 '", "'-8'", "'x'", "''",
-    "'it''s'", "''''", "'a\\b'", "'é'", "'\xff'", "E'5'", "e'\\x35'", "N'5'", "U&'5'", "$$5$$",
-    "'a' 'b'", "'a'\n'b'", "'2026-01-01 00:00:00+00'", "'2026-02-28 23:59:59+14'",
-    "'2026-02-29 00:00:00+00'", "'2024-02-29 12:00:00+00'", "'2026-13-01 00:00:00+00'",
-    "'2026-01-01 24:00:00+00'", "'2026-01-01 00:00:60+00'", "'1999-12-31 23:59:59+15'",
-    "'0999-01-01 00:00:00+00'", "'9999-12-28 00:00:00+00'", "'2026-01-01'", "'2026-01-01 12:00:00'",
-    "'2026-01-01 00:00:00-03'", "'2026-01-01 00:00:00.123456+00'", "'infinity'", "'now'", "now()",
-    "'today'", "null", "NULL", "true", "FALSE", "default", "DEFAULT", "'t'", "1::int8", "'1'::int8",
-    "'5'::text", "cast('5' as bigint)", "(5)", "5 /* c */", "5 -- c\n", "5\n", "\t5", "1 + 1",
-    "array[1]", "row(1)", "$1", "'abc  '", "'abcdefghijklmnop'", "'abc '", "b'1'", "x'1'",
-    "'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'", "'A0EEBC999C0B4EF8BB6D6BB9BD380A11'", "'{5}'",
+    "1",
+    "-1",
+    "0",
+    "-0",
+    "007",
+    "42",
+    "2147483648",
+    "-9223372036854775808",
+    "9223372036854775807",
+    "9223372036854775808",
+    "123456789012345678",
+    "1234567890123456789",
+    "1.5",
+    "-1.50",
+    "0.0",
+    "1e3",
+    "0x10",
+    "1_000",
+    ".5",
+    "5.",
+    "+5",
+    "- 5",
+    "--5",
+    "'5'",
+    "' 7 '",
+    "'-8'",
+    "'x'",
+    "''",
+    "'it''s'",
+    "''''",
+    "'a\\b'",
+    "'é'",
+    "'\xff'",
+    "E'5'",
+    "e'\\x35'",
+    "N'5'",
+    "U&'5'",
+    "$$5$$",
+    "'a' 'b'",
+    "'a'\n'b'",
+    "'2026-01-01 00:00:00+00'",
+    "'2026-02-28 23:59:59+14'",
+    "'2026-02-29 00:00:00+00'",
+    "'2024-02-29 12:00:00+00'",
+    "'2026-13-01 00:00:00+00'",
+    "'2026-01-01 24:00:00+00'",
+    "'2026-01-01 00:00:60+00'",
+    "'1999-12-31 23:59:59+15'",
+    "'0999-01-01 00:00:00+00'",
+    "'9999-12-28 00:00:00+00'",
+    "'2026-01-01'",
+    "'2026-01-01 12:00:00'",
+    "'2026-01-01 00:00:00-03'",
+    "'2026-01-01 00:00:00.123456+00'",
+    "'infinity'",
+    "'now'",
+    "now()",
+    "'today'",
+    "null",
+    "NULL",
+    "true",
+    "FALSE",
+    "default",
+    "DEFAULT",
+    "'t'",
+    "1::int8",
+    "'1'::int8",
+    "'5'::text",
+    "cast('5' as bigint)",
+    "(5)",
+    "5 /* c */",
+    "5 -- c\n",
+    "5\n",
+    "\t5",
+    "1 + 1",
+    "array[1]",
+    "row(1)",
+    "$1",
+    "'abc  '",
+    "'abcdefghijklmnop'",
+    "'abc '",
+    "b'1'",
+    "x'1'",
+    "'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'",
+    "'A0EEBC999C0B4EF8BB6D6BB9BD380A11'",
+    "'{5}'",
     ("'012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"
-     "0123456789012345678901234567890123456789'"), "userhash", "'userhash'", "'values (1)'", "'(', ')'",
+     "0123456789012345678901234567890123456789'"),
+    "userhash",
+    "'userhash'",
+    "'values (1)'",
+    "'(', ')'",
 };
 
 static void add_cell(pgw_buf *out, char kind, bool wild)
@@ -332,12 +469,15 @@ static void add_cell(pgw_buf *out, char kind, bool wild)
         const char *texts[4];
     } usual[] = {
         {'i', {"17", "-3", "'8'", "4000000"}},
-        {'t', {"'2026-01-01 00:00:00+00'", "'2025-06-30 23:59:59+02'", "'2026-01-01'", "'0001-01-01'"}},
+        {'t',
+         {"'2026-01-01 00:00:00+00'", "'2025-06-30 23:59:59+02'", "'2026-01-01'", "'0001-01-01'"}},
         {'s', {"'click'", "'it''s'", "''", "'abc '"}},
+        {'d', {"default", "DEFAULT", "17", "null"}},
         {'n', {"12.50", "7", "-0.1", "'1e3'"}},
         {'b', {"true", "null", "'t'", "FALSE"}},
-        {'u', {"'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'", "'A0EEBC999C0B4EF8BB6D6BB9BD380A11'",
-               "'{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}'", "'00000000-0000-0000-0000-000000000000'"}},
+        {'u',
+         {"'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'", "'A0EEBC999C0B4EF8BB6D6BB9BD380A11'",
+          "'{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}'", "'00000000-0000-0000-0000-000000000000'"}},
     };
     size_t i = 0;
     while (usual[i].kind != kind)
@@ -390,8 +530,10 @@ static void random_texts_are_alike(void **state)
         check(text.ptr);
     }
     pgw_buf_free(&text);
-    print_message("%zu by a template, %zu parsed\n", t.like, t.parsed);
+    print_message("%zu by a template, %zu of them filled, %zu parsed\n", t.like, t.filled,
+                  t.parsed);
     assert_true(t.like > texts_by_chance / 10);
+    assert_true(t.filled > texts_by_chance / 200);
 }
 
 /* The statements that the parser is tested with, one a line, before a tab. */
@@ -453,6 +595,26 @@ static void a_text_that_fails_is_read(void **state)
     px_text_drop(text);
     assert_true(submit_alike(two));
     come_back(PX_UNIT_REROUTED);
+}
+
+/* What is told of its error is told of what its client has sent. */
+static void a_filled_text_that_fails_is_read(void **state)
+{
+    (void)state;
+    static const char filled[] = "insert into numbered (kind, event, \"pk\") values (7, 'b', '4711')";
+    learn("insert into numbered (kind, event) values (1, 'a')");
+    assert_true(submit_alike("insert into numbered (kind, event) values (7, 'b')"));
+    px_text *text = t.owner.text;
+    px_text_take(text);
+    come_back(PX_UNIT_FAILED);
+    assert_null(text->like);
+    assert_string_equal(text->text.ptr, filled);
+    assert_string_equal(text->asked->text.ptr,
+                        "insert into numbered (kind, event) values (7, 'b')");
+    assert_int_equal(rw_filled_position(text->filled[0], strlen(filled), true),
+                     strlen("insert into numbered (kind, event) values (7, 'b')"));
+    assert_int_equal(px_text_before(text, 0), 0);
+    px_text_drop(text);
 }
 
 /* Another identity, another configuration, another snapshot. */
@@ -521,6 +683,7 @@ int main(int argc, char **argv)
         TEST(texts_of_other_tests_are_alike),
         TEST(the_second_of_its_like_is_learned_from),
         TEST(a_text_that_fails_is_read),
+        TEST(a_filled_text_that_fails_is_read),
         TEST(what_it_was_learned_by_must_be_the_same),
         TEST(rows_beyond_limits_are_parsed),
         TEST(texts_that_do_not_come_again_are_not_kept),

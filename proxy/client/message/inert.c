@@ -1,0 +1,122 @@
+#include "proxy/client/message/inert.h"
+
+#include "protocol/frontend.h"
+#include "proxy/client/answer/relay.h"
+#include "proxy/client/standing/changes.h"
+#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/names.h"
+#include "proxy/client/standing/stores.h"
+
+#include <string.h>
+#include <strings.h>
+
+bool px_inert_may_be(pgw_slice text)
+{
+    static const char *const words[] = {"select", "insert", "update", "delete", "with", "values"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        size_t len = strlen(words[i]);
+        if (text.len > len && strncasecmp(text.ptr, words[i], len) == 0 &&
+            (text.ptr[len] == ' ' || text.ptr[len] == '\n'))
+            return true;
+    }
+    return false;
+}
+
+static bool is_between_groups(const px_replies *replies)
+{
+    return replies->count == 0 || px_replies_at(replies, replies->count - 1)->group;
+}
+
+/* The group has begun with the Parse of an unnamed statement that is inert, and no more. */
+static bool is_parsed(const px_session *session)
+{
+    const px_replies *replies = &session->pending.replies;
+    const px_reply *last = px_replies_at(replies, replies->count - 1);
+    bool first = replies->count == 1 || px_replies_at(replies, replies->count - 2)->group;
+    return first && last->kind == PX_REPLY_PARSE && session->own.unsynced && !last->swallow &&
+           last->asks == PX_ASKS_NOTHING && last->plan == NULL && last->text == NULL &&
+           last->lookups == NULL && session->known.unnamed.inert && replies->moving.count == 0;
+}
+
+/* Nothing of the client's is held, or under way but for such messages, by which they would be
+ * looked at. */
+static bool is_undisturbed(const px_session *session)
+{
+    const px_replies *replies = &session->pending.replies;
+    const px_hand *hand = &session->hand;
+    return (is_between_groups(replies) ? !session->own.unsynced : is_parsed(session)) &&
+           replies->begins == 0 && session->own.ready && session->own.begun == NULL &&
+           !session->own.copy_in && !session->pending.skipping && !session->pending.commits &&
+           session->group.count == 0 && hand->frame.size == 0 && hand->streaming == 0 &&
+           hand->told.len == 0;
+}
+
+/* No statement or portal of the session is ours, or may come to be. */
+static bool has_nothing_of_ours(const px_session *session)
+{
+    const px_prepared_names *names = &session->names;
+    const px_state *known = &session->known;
+    return names->statements.ours == 0 && names->portals.names.count == 0 &&
+           names->prepares == NULL && names->deallocates == NULL && names->describing == NULL &&
+           !known->moving && !known->keyed && !known->by_key && !px_stores_may(session) &&
+           px_statements_away(&names->statements) == NULL;
+}
+
+/* The statement of the Bind message that the input begins with, to the unnamed portal; its frame.
+ * NULL: another message, or a statement that is not inert. */
+static const px_foreign *bound(px_session *session, pgw_slice input, pgw_frame *frame)
+{
+    enum { NAME = PGW_HEADER + 1 }; /* Behind the portal's name, which is empty. */
+    if (pgw_frame_next(input, frame) != PGW_FRAME_OK || frame->size > input.len ||
+        frame->size <= NAME || frame->size - PGW_HEADER > pgw_frame_limit('B') ||
+        input.ptr[PGW_HEADER] != '\0')
+        return NULL;
+    pgw_slice name = {input.ptr + NAME, strnlen(input.ptr + NAME, frame->size - NAME)};
+    if (name.len == frame->size - NAME)
+        return NULL;
+    name = pgw_name_significant(name);
+    px_statement *statement = px_statements_find(&session->names.statements, name);
+    const px_foreign *foreign = px_state_foreign(session, statement, name);
+    bool inert = foreign != NULL && foreign->inert &&
+                 (statement == NULL || statement->lookups == NULL) &&
+                 px_names_reads(session, statement, name) == NULL;
+    return inert ? foreign : NULL;
+}
+
+/* Behind the message, if it is the next; else `at`. */
+static size_t skip(pgw_slice input, size_t at, const char *message, size_t begins, size_t len)
+{
+    bool is = input.len - at >= len && memcmp(input.ptr + at, message, begins) == 0;
+    return is ? at + len : at;
+}
+
+/* How long the messages behind the Bind are, with it; 0: they are others. */
+static size_t length(pgw_slice input, size_t bind)
+{
+    static const char describe[] = "D\0\0\0\6P", execute[] = "E\0\0\0\x09", sync[] = "S\0\0\0\4";
+    enum { ROWS = 4 };
+    size_t described = skip(input, bind, describe, sizeof describe, sizeof describe);
+    size_t executed = skip(input, described, execute, sizeof execute, sizeof execute + ROWS);
+    size_t synced = skip(input, executed, sync, sizeof sync - 1, sizeof sync - 1);
+    return executed > described && synced > executed ? synced : 0;
+}
+
+bool px_inert_relay(px_session *session)
+{
+    pgw_frame bind;
+    pgw_slice input = px_stream_input(session->peer.stream);
+    if (input.len == 0 || *input.ptr != 'B' || !has_nothing_of_ours(session) ||
+        !is_undisturbed(session))
+        return false;
+    const px_foreign *foreign = bound(session, input, &bind);
+    size_t len = foreign != NULL ? length(input, bind.size) : 0;
+    if (len == 0 || !px_session_need_link(session))
+        return false;
+    px_state_note_bound(session, foreign->effects, PGW_LITERAL(""));
+    px_state_note_execute(session);
+    px_replies_push(&session->pending.replies, PX_REPLY_QUERY)->group = true;
+    session->own.unsynced = false;
+    px_changes_synced(session);
+    px_relay(session, (pgw_frame){.type = 'S', .size = len});
+    return true;
+}

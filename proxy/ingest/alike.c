@@ -1,0 +1,355 @@
+#include "proxy/ingest/alike.h"
+
+#include "protocol/value_time.h"
+#include "proxy/backend/places/maps.h"
+#include "proxy/ingest/bind.h"
+#include "proxy/ingest/units.h"
+#include "rewrite/hash/hash.h"
+#include "rewrite/insert/key.h"
+#include "rewrite/insert/lift.h"
+#include "rewrite/insert/render.h"
+
+#include <string.h>
+
+enum { MOST_ROWS = 100000 /* Texts with more are parsed, which bounds what they take. */ };
+
+typedef struct row {
+    uint32_t open, close;
+    uint64_t hash;
+} row;
+
+/* What the unit's text is rendered from. */
+typedef struct origin {
+    px_text *text;
+    const px_template *like;
+    const rw_table *table;
+    const row *rows;
+    size_t count;
+} origin;
+
+static const rw_table *table_of(const px_template *it)
+{
+    return px_template_insert(it)->table;
+}
+
+static void write_row(const origin *of, const row *it, bool guarded, pgw_buf *out)
+{
+    size_t len = it->close - it->open;
+    char *end = pgw_buf_reserve(out, len + PX_UNIT_HASH_ROOM); /* mostly for all of the row */
+    memcpy(end, of->text->text.ptr + it->open, len);
+    memcpy(end + len, ", ", 2);
+    out->len += len + 2;
+    if (guarded)
+        pgw_buf_add_slice(out, of->like->guard_before);
+    rw_render_hash(of->table, it->hash, out);
+    if (guarded)
+        pgw_buf_add_slice(out, of->like->guard_behind);
+    pgw_buf_add_byte(out, ')');
+}
+
+static void write_rows(const void *from, size_t statement, pgw_buf *out)
+{
+    const origin *of = from;
+    (void)statement;
+    for (size_t r = 0; r < of->count; r++) {
+        if (r > 0)
+            pgw_buf_add(out, ",\n", 2);
+        write_row(of, &of->rows[r], false, out);
+    }
+}
+
+static void write_alone(const void *from, pgw_buf *out)
+{
+    const origin *of = from;
+    const char *text = of->text->text.ptr;
+    size_t at = px_template_insert(of->like)->values + px_template_offset(of->like);
+    pgw_buf_add_slice(out, of->like->before);
+    for (size_t r = 0; r < of->count; r++) {
+        pgw_buf_add(out, text + at, of->rows[r].open - at);
+        write_row(of, &of->rows[r], r == 0, out);
+        at = of->rows[r].close + 1;
+    }
+    pgw_buf_add_slice(out, of->like->behind);
+}
+
+static void drop_origin(void *of)
+{
+    px_text_drop(((origin *)of)->text);
+}
+
+/* A text while its rows are read. */
+typedef struct filling {
+    px_worker *worker;
+    const rw_table *table;
+    const px_template *like;
+    px_text *text;
+    rw_plain_rows *rows;
+    pgw_reading reading;
+    rw_key key;          /* Of a row. */
+    size_t count;        /* Of the rows that were read. */
+    row first;           /* Where a lone row stands in the text. */
+    px_unit_key claimed; /* What is claimed for a lone row. */
+    pgw_buf found, keys; /* The same of many, one behind the other. */
+} filling;
+
+static bool read_quickly(const filling *in, const px_key_cell *of, const rw_plain_cell *cell,
+                         pgw_value *out)
+{
+    pgw_slice text = in->rows->text;
+    int64_t integer = 0;
+    bool read = false;
+    if (of->quick == PX_READ_INTEGER && cell->kind == RW_PLAIN_INTEGER)
+        read =
+            rw_plain_integer(text, cell, &integer) && integer >= of->least && integer <= of->most;
+    else if (of->quick == PX_READ_TIMESTAMPTZ && cell->kind == RW_PLAIN_STRING)
+        read = pgw_time_usual((pgw_slice){text.ptr + cell->start + 1, cell->end - cell->start - 2},
+                              &integer);
+    *out = (pgw_value){.type = in->table->columns[of->column].type, .as.integer = integer};
+    return read;
+}
+
+/* False: its value is not known for certain, or the statement would check something else. */
+static bool read_cell(const filling *in, const px_key_cell *of, pgw_value *out)
+{
+    const rw_plain_cell *cell = &in->rows->cells[of->cell];
+    if (read_quickly(in, of, cell, out))
+        return true;
+    rw_cell whole;
+    rw_plain_read(in->rows->text, cell, in->reading.arena, &whole);
+    if (of->ends_in_blank && whole.text.len > 0 && whole.text.ptr[whole.text.len - 1] == ' ')
+        return false;
+    const rw_column *column = &in->table->columns[of->column];
+    return whole.kind != RW_CELL_NULL && whole.kind != RW_CELL_DEFAULT &&
+           rw_cell_value(&whole, column, RW_NO_PARAMS, &in->reading, out) == PGW_KNOWN &&
+           !out->null;
+}
+
+static bool read_key(filling *in)
+{
+    const rw_table *table = in->table;
+    rw_key *key = &in->key;
+    pgw_value hashed[PX_TEMPLATE_KEY];
+    for (size_t k = 0; k < table->primary_key_count; k++)
+        if (key->known[k] && !read_cell(in, &in->like->key[k], &key->values[k]))
+            return false;
+    for (size_t h = 0; h < table->hash_key_count; h++)
+        hashed[h] = key->values[in->like->hashed[h]];
+    key->whole = rw_hash_whole(table, hashed);
+    key->hash = rw_hash_stored(table, key->whole);
+    key->partition = px_map_partition(in->worker, table, key->hash);
+    return px_bind_within(in->worker, table, in->rows->close - in->rows->open, key);
+}
+
+static void add_row(filling *in)
+{
+    row *found = &in->first;
+    px_unit_key *claimed = &in->claimed;
+    if (in->count++ > 0 || in->rows->more) {
+        found = (row *)pgw_buf_reserve(&in->found, sizeof *found);
+        claimed = (px_unit_key *)pgw_buf_reserve(&in->keys, sizeof *claimed);
+        in->found.len += sizeof *found;
+        in->keys.len += sizeof *claimed;
+    }
+    *found = (row){(uint32_t)in->rows->open, (uint32_t)in->rows->close, in->key.hash};
+    *claimed = px_unit_key_of(in->table, &in->key);
+}
+
+/* A buffer of the rows, or `one`, becomes the unit's. */
+static void *keep_all(px_unit *unit, pgw_buf *many, const void *one, size_t size)
+{
+    pgw_slice kept = many->len > 0 ? pgw_arena_keep(&unit->arena, many)
+                                   : pgw_arena_copy(&unit->arena, (pgw_slice){one, size});
+    return (void *)kept.ptr;
+}
+
+static bool read_rows(filling *in)
+{
+    rw_plain_rows *rows = in->rows;
+    const rw_plain_pattern first = rw_plain_pattern_of(rows);
+    for (;;) {
+        if (in->count == MOST_ROWS || !read_key(in))
+            return false;
+        add_row(in);
+        if (!rows->more)
+            return true;
+        if (!rw_plain_next(rows) || !rw_plain_has_pattern(rows, &first))
+            return false;
+    }
+}
+
+/* The values of a lone row, with the hash behind them, in the text's arena; NULL: not all of them
+ * can be lifted. */
+static const pgw_slice *lift(const filling *in)
+{
+    const px_template *like = in->like;
+    const rw_plain_rows *rows = in->rows;
+    pgw_arena *arena = &in->text->arena;
+    pgw_slice *values = pgw_arena_alloc(arena, (like->lifts + 1) * sizeof *values);
+    size_t count = 0;
+    for (size_t i = 0; i < rows->cell_count; i++) {
+        const rw_plain_cell *cell = &rows->cells[i];
+        if (cell->kind == RW_PLAIN_DEFAULT)
+            continue;
+        rw_cell whole;
+        rw_plain_read(rows->text, cell, arena, &whole);
+        pgw_slice written = {rows->text.ptr + cell->start, cell->end - cell->start};
+        if (!rw_lift_takes(like->types[count], &whole, written))
+            return NULL;
+        values[count++] = rw_lift_value(&whole, arena);
+    }
+    pgw_buf hash = {0};
+    pgw_buf_add_decimal(&hash, (int64_t)in->key.hash);
+    values[count] = pgw_arena_copy(arena, pgw_slice_buf(&hash));
+    pgw_buf_free(&hash);
+    return values;
+}
+
+/* Its rows take as much in a batch as if they had been parsed. */
+static void add_rows(px_unit *unit, filling *in, const row *rows)
+{
+    struct px_unit_statement *statement = unit->statements;
+    statement->bytes = in->count * PX_UNIT_HASH_ROOM;
+    if (unit->kind != PX_UNIT_ROWS)
+        statement->bytes += in->text->text.len - in->like->outside + in->like->added;
+    for (size_t r = 0; r < in->count && unit->kind == PX_UNIT_ROWS; r++)
+        statement->bytes += rows[r].close + 1 - rows[r].open;
+    px_unit_set_keys(unit, keep_all(unit, &in->keys, &in->claimed, sizeof in->claimed), in->count);
+    unit->bytes += unit->head.len + unit->tail.len + unit->conditions.len + statement->bytes +
+                   in->text->text.len;
+}
+
+static void set_source(px_unit *unit, filling *in)
+{
+    origin *of = pgw_arena_alloc(&unit->arena, sizeof *of);
+    const row *rows = keep_all(unit, &in->found, &in->first, sizeof in->first);
+    add_rows(unit, in, rows);
+    *of = (origin){in->text, in->like, in->table, rows, in->count};
+    px_text_take(in->text);
+    unit->source = (px_unit_source){of, write_rows, write_alone, drop_origin};
+}
+
+static px_unit *make_unit(px_owner *owner, const px_standing *standing, filling *in)
+{
+    const px_template *like = in->like;
+    const pgw_slice *values = like->lifts > 0 ? lift(in) : NULL;
+    if (like->lifts > 0 && values == NULL)
+        return NULL;
+    px_unit *unit = px_unit_of_rows(owner, standing, table_of(like), in->text->catalog);
+    unit->kind = like->unit.kind;
+    unit->head = like->unit.head;
+    unit->tail = like->unit.tail;
+    unit->conditions = like->unit.conditions;
+    unit->guarded = like->unit.guarded;
+    unit->merge_hash = like->unit.merge_hash;
+    unit->prepared = like->unit.prepared;
+    unit->prepared_count = like->unit.prepared_count;
+    unit->lifted = (px_unit_lifted){values, values != NULL ? like->lifts + 1 : 0,
+                                    .returns = like->unit.lifted.returns};
+    set_source(unit, in);
+    return unit;
+}
+
+/* Rows of several partitions may have to commit one by one. */
+static bool splits(const px_unit *unit)
+{
+    return unit->several_partitions && unit->tables[0].config->atomicity == CFG_ATOMICITY_PARTITION;
+}
+
+/* What stands behind many rows is known when these are read: the template may be another. */
+static bool take_tail(filling *in, const px_likeness *of)
+{
+    const px_template *it =
+        px_template_with_tail(in->worker, in->like, of, rw_plain_tail(in->rows));
+    if (it == NULL || it == in->like)
+        return it != NULL;
+    px_text *copy = px_text_like(it->specimen, in->text->text);
+    px_text_drop(in->text);
+    in->like = it;
+    in->table = table_of(it);
+    in->text = copy;
+    in->rows->text = copy->text;
+    in->reading.arena = &copy->arena;
+    return true;
+}
+
+/* The specimen's statement, which is all of its text, where this text has its cells. */
+static void move_to(const px_likeness *of, const px_text *text, pgw_arena *arena, rw_insert *insert)
+{
+    const px_wanted_cell *cells = of->like->wanted;
+    rw_row *moved = pgw_arena_alloc(arena, sizeof *moved);
+    rw_wanted *wanted = pgw_arena_alloc(arena, insert->wanted_count * sizeof *wanted);
+    for (size_t i = 0; i < insert->wanted_count; i++) {
+        wanted[i] = insert->wanted[i];
+        if (!cells[i].written)
+            continue;
+        wanted[i].from = of->rows.cells[cells[i].cell].start;
+        wanted[i].to = of->rows.cells[cells[i].cell].end;
+    }
+    *moved = insert->rows[0];
+    moved->open = of->rows.open;
+    moved->close = of->rows.close;
+    insert->text = text->text;
+    insert->rows = moved;
+    insert->wanted = wanted;
+}
+
+bool px_alike_fill(const px_likeness *of, const rw_answer *answers, px_alike_asked *out)
+{
+    const px_template *like = of->like;
+    px_text *text = px_text_like(like->specimen, of->rows.text);
+    pgw_arena *arena = &text->arena;
+    rw_filled *filled = pgw_arena_alloc(arena, sizeof *filled);
+    rw_insert insert = *px_template_insert(like);
+    pgw_error error;
+    move_to(of, text, arena, &insert);
+    if (!rw_fill(&insert, answers, arena, filled, &error)) {
+        px_text_drop(text);
+        return false;
+    }
+    *out = (px_alike_asked){text, filled};
+    return true;
+}
+
+/* The filled text holds on to what its client sent. */
+static void set_asked(px_text *text, const px_alike_asked *asked)
+{
+    text->filled = pgw_arena_alloc(&text->arena, sizeof *text->filled);
+    text->filled[0] = asked->filled;
+    text->asked = asked->text;
+    px_text_take(asked->text);
+}
+
+px_unit *px_alike_unit(px_owner *owner, const px_standing *standing, px_likeness *of,
+                       const pgw_env *env, const px_alike_asked *asked, px_text **text)
+{
+    pgw_value values[PX_TEMPLATE_KEY];
+    bool known[PX_TEMPLATE_KEY];
+    pgw_error error;
+    filling in = {.worker = owner->worker,
+                  .table = table_of(of->like),
+                  .like = of->like,
+                  .text = px_text_like(of->like->specimen, of->rows.text),
+                  .rows = &of->rows,
+                  .key = {.values = values, .known = known, .all_known = true}};
+    in.reading = (pgw_reading){env, &in.text->arena, &error};
+    for (size_t k = 0; k < PX_TEMPLATE_KEY; k++) {
+        known[k] = of->like->key[k].quick != PX_READ_NOTHING;
+        in.key.all_known = in.key.all_known && known[k];
+    }
+    of->rows.text = in.text->text;
+    px_unit *unit = NULL;
+    if (read_rows(&in) && take_tail(&in, of))
+        unit = make_unit(owner, standing, &in);
+    if (unit != NULL && splits(unit)) {
+        px_unit_free(unit);
+        unit = NULL;
+    }
+    pgw_buf_free(&in.found);
+    pgw_buf_free(&in.keys);
+    if (unit == NULL)
+        px_text_drop(in.text);
+    else if (asked != NULL)
+        set_asked(in.text, asked);
+    *text = unit != NULL ? in.text : NULL;
+    return unit;
+}
