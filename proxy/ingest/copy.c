@@ -4,6 +4,7 @@
 #include "protocol/error.h"
 #include "protocol/frontend.h"
 #include "protocol/value_in.h"
+#include "protocol/value_integer.h"
 #include "rewrite/hash/hash.h"
 
 #include <stdio.h>
@@ -22,29 +23,49 @@ struct px_copy {
     pgw_copy *rows;
     pgw_arena arena;   /* `copy` lives in it. */
     pgw_arena scratch; /* Values are read in it. */
+    uint32_t integer;  /* The key is one column of this type of integers, in text or csv; or 0. */
     pgw_value *values; /* One value for each column of the hash_key. */
 };
 
 /* --- the hash of a row --- */
 
 /* False: it cannot be told what is stored for the field. */
-static bool read_value(px_copy *it, const rw_column *column, const pgw_copy_field *field, pgw_value *out)
+static bool read_value(px_copy *it, const rw_column *column, const pgw_copy_field *field,
+                       pgw_value *out)
 {
     pgw_error ignored;
     pgw_reading reading = {&it->env, &it->scratch, &ignored};
     if (field->unknown)
         return false;
     if (it->copy->data.format != PGW_COPY_BINARY)
-        return pgw_value_from_text(column->type, column->typmod, field->bytes, &reading, out) == PGW_KNOWN;
+        return pgw_value_from_text(column->type, column->typmod, field->bytes, &reading, out) ==
+               PGW_KNOWN;
     return pgw_value_from_binary(column->type, field->bytes, &reading, out) == PGW_KNOWN &&
            pgw_value_fit(column->typmod, false, &it->scratch, out, &ignored) == PGW_KNOWN;
 }
 
-/* A pgw_copy_fill. A row whose hash cannot be told gets NULL: the server says what is wrong with its
- * key, or else that the hash is missing. */
-static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
+static uint32_t type_of_integer(const rw_copy *copy)
 {
-    px_copy *it = context;
+    uint32_t type = copy->table->columns[copy->table->hash_key[0]].type;
+    bool integer = type == PGW_INT2 || type == PGW_INT4 || type == PGW_INT8;
+    bool alone = copy->table->hash_key_count == 1 && copy->key[0] > 0 &&
+                 copy->data.format != PGW_COPY_BINARY;
+    return integer && alone ? type : 0;
+}
+
+/* The hash of a key of one integer, if that is written plainly: the shortest way to most hashes. */
+static bool hash_integer(px_copy *it, const pgw_copy_field *fields, uint64_t *hash)
+{
+    pgw_value value;
+    if (fields->null || fields->unknown || !pgw_integer_plain(it->integer, fields->bytes, &value))
+        return false;
+    *hash = rw_hash_integer(it->copy->table, value.as.integer);
+    return true;
+}
+
+/* The hash of a key of any kind; false if it cannot be told. */
+static bool hash_key(px_copy *it, const pgw_copy_field *fields, uint64_t *hash)
+{
     const rw_table *table = it->copy->table;
     for (size_t i = 0; i < table->hash_key_count; i++) {
         const rw_column *column = &table->columns[table->hash_key[i]];
@@ -55,13 +76,24 @@ static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
                  : !read_value(it, column, field, &it->values[i]))
             return false;
     }
-    uint64_t hash = rw_hash_key(table, it->values);
+    *hash = rw_hash_key(table, it->values);
+    if (it->scratch.bytes > SCRATCH)
+        pgw_arena_free(&it->scratch);
+    return true;
+}
+
+/* A pgw_copy_fill. A row whose hash cannot be told gets NULL: the server says what is wrong with
+ * its key, or else that the hash is missing. */
+static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
+{
+    px_copy *it = context;
+    uint64_t hash;
+    if (!(it->integer != 0 && hash_integer(it, fields, &hash)) && !hash_key(it, fields, &hash))
+        return false;
     if (it->copy->data.format == PGW_COPY_BINARY)
         pgw_buf_add_i64(out, (int64_t)hash);
     else
-        rw_hash_print(table, hash, out);
-    if (it->scratch.bytes > SCRATCH)
-        pgw_arena_free(&it->scratch);
+        rw_hash_print(it->copy->table, hash, out);
     return true;
 }
 
@@ -73,6 +105,7 @@ px_copy *px_copy_new(const rw_copy *copy, px_catalog *catalog, pgw_env env)
     it->copy = rw_copy_keep(copy, &it->arena);
     it->catalog = px_catalog_take(catalog);
     it->env = env;
+    it->integer = type_of_integer(it->copy);
     it->values = pgw_arena_alloc(&it->arena, copy->table->hash_key_count * sizeof *it->values);
     it->rows = pgw_copy_new(&it->copy->data, fill, it);
     return it;
@@ -142,7 +175,8 @@ static bool lacks_hash(const px_copy *it, pgw_slice body)
     if (pgw_slice_eq_str(code, "23502"))
         return pgw_slice_eq_str(pgw_error_field(body, 'c'), hash);
     int len = snprintf(key, sizeof key, "(%s) = (null)", hash);
-    return pgw_slice_eq_str(code, "23514") && detail.len > 0 && memmem(detail.ptr, detail.len, key, (size_t)len);
+    return pgw_slice_eq_str(code, "23514") && detail.len > 0 &&
+           memmem(detail.ptr, detail.len, key, (size_t)len);
 }
 
 /* The last place of `COPY name, line ` in a context; NULL: there is none. */
@@ -187,11 +221,13 @@ static bool add_counts(pgw_slice message, pgw_buf *out)
     int has, wants;
     char text[120];
     snprintf(text, sizeof text, "%.*s", (int)message.len, message.ptr);
-    bool names = sscanf(text, "wrong number of fields in header line: got %d, expected %d", &has, &wants) == 2;
+    bool names = sscanf(text, "wrong number of fields in header line: got %d, expected %d", &has,
+                        &wants) == 2;
     if (!names && sscanf(text, "row field count is %d, expected %d", &has, &wants) != 2)
         return false;
     pgw_buf_addf(out, "%s %d, expected %d",
-                 names ? "wrong number of fields in header line: got" : "row field count is", has > wants ? has - 1 : has, wants - 1);
+                 names ? "wrong number of fields in header line: got" : "row field count is",
+                 has > wants ? has - 1 : has, wants - 1);
     return true;
 }
 
@@ -211,10 +247,13 @@ static void add_unhashed(const px_copy *it, pgw_buf *out)
 {
     const rw_table *table = it->copy->table;
     pgw_buf_addf(out,
-                 "SERROR%cVERROR%cC0A000%cMcannot compute the hash of table \"%s\": the value of column \"%s\" "
-                 "cannot be told from the data alone%cHWrite it as PostgreSQL prints it: dates in ISO form, times "
+                 "SERROR%cVERROR%cC0A000%cMcannot compute the hash of table \"%s\": the value of "
+                 "column \"%s\" "
+                 "cannot be told from the data alone%cHWrite it as PostgreSQL prints it: dates in "
+                 "ISO form, times "
                  "with their offset from UTC.%c",
-                 '\0', '\0', '\0', table->name, table->columns[table->hash_key[0]].name, '\0', '\0');
+                 '\0', '\0', '\0', table->name, table->columns[table->hash_key[0]].name, '\0',
+                 '\0');
 }
 
 void px_copy_error(const px_copy *copy, pgw_slice body, pgw_buf *out)

@@ -5,6 +5,7 @@
 #include "rewrite/hash/pg_hash.h"
 #include "rewrite/lex/quote.h"
 
+#include <endian.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -86,6 +87,16 @@ static uint64_t hash_canonical(const rw_table *table, const pgw_value *values)
     uint64_t hash = hash_bytes(table, pgw_slice_buf(&all));
     pgw_buf_free(&all);
     return hash;
+}
+
+uint64_t rw_hash_integer(const rw_table *table, int64_t value)
+{
+    uint64_t bytes = htole64((uint64_t)value);
+    if (table->hash_function == RW_NUMERIC_HASH)
+        return rw_numeric_hash((uint64_t)value);
+    if (table->hash_function == RW_PG_HASH)
+        return rw_pg_hash(&(pgw_value){.type = PGW_INT8, .as.integer = value}, 1);
+    return hash_bytes(table, (pgw_slice){(const char *)&bytes, sizeof bytes});
 }
 
 uint64_t rw_hash_key(const rw_table *table, const pgw_value *values)

@@ -16,6 +16,8 @@ PGW_MUST_CHECK bool rw_hash_supports(rw_hash_function function, const uint32_t *
                                      pgw_error *error);
 /* The table's hash of its hash_key values (in hash_key order, already as stored). */
 uint64_t rw_hash_key(const rw_table *table, const pgw_value *values);
+/* The same of a key that is one value of smallint, integer or bigint. */
+uint64_t rw_hash_integer(const rw_table *table, int64_t value);
 /* The number as SQL writes it for the table's hash_type: signed for int8, unsigned for uint64. */
 void rw_hash_print(const rw_table *table, uint64_t hash, pgw_buf *out);
 /* The expression that recomputes the hash in PostgreSQL or in YQL, or NULL if there is none.

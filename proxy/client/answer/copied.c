@@ -23,7 +23,8 @@ bool px_copied_is(const px_reply *reply)
 bool px_copied_is_owed(const px_session *session)
 {
     const px_replies *replies = &session->pending.replies;
-    for (size_t i = session->own.copy != NULL; i < replies->count; i++) /* The first may be under way. */
+    for (size_t i = session->own.copy != NULL; i < replies->count;
+         i++) /* The first may be under way. */
         if (copy_of(px_replies_at(replies, i)) != NULL)
             return true;
     return false;
@@ -44,9 +45,10 @@ void px_copied_begin(px_session *session, const px_reply *reply, pgw_slice body)
 void px_copied_feed(px_session *session, pgw_slice bytes)
 {
     pgw_buf out = {0};
+    px_block_begin(&out);
     px_copy_data(session->own.copy, bytes, &out);
-    px_session_send(session, &out);
-    pgw_buf_free(&out);
+    px_session_send_begun(session);
+    px_link_give(session->own.link, &out);
 }
 
 void px_copied_finish(px_session *session)
