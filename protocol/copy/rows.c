@@ -53,8 +53,10 @@ struct pgw_copy {
                        not. */
     uint64_t line;  /* The row at hand is on this line, from 1. */
     uint64_t rows;  /* So many rows have had their field added. */
+    size_t header;  /* `out` was so long when the header's line had ended. */
     size_t len;     /* So many bytes of the row at hand were in earlier chunks. */
     bool ended;     /* The rest is no data. */
+    bool marked;    /* A line of csv has said that the data ends. */
     bool backslash; /* The byte before was a backslash that says what this one means. */
     bool behind_cr; /* The byte before was a carriage return that ended a line. */
     bool quoted, escaped; /* The byte is inside of quotes; it stands behind an escape there. */
@@ -81,6 +83,21 @@ typedef struct chunk {
 uint64_t pgw_copy_rows(const pgw_copy *copy)
 {
     return copy->rows;
+}
+
+uint64_t pgw_copy_at_line(const pgw_copy *copy)
+{
+    return copy->line;
+}
+
+size_t pgw_copy_header_end(const pgw_copy *copy)
+{
+    return copy->header;
+}
+
+bool pgw_copy_has_ended(const pgw_copy *copy)
+{
+    return copy->ended || copy->marked;
 }
 
 bool pgw_copy_line(const pgw_copy *copy, uint64_t line, size_t *bytes)
@@ -165,6 +182,7 @@ static bool is_end(const pgw_copy *copy)
 
 static void add_to_row(pgw_copy *copy, pgw_buf *out)
 {
+    copy->marked = copy->marked || is_end(copy);
     const pgw_copy_options *options = copy->options;
     bool header = !copy->began && options->header != PGW_COPY_NO_HEADER;
     if (copy->column < options->columns || is_end(copy) ||
@@ -190,6 +208,8 @@ static void end_row(chunk *in)
     end_field(copy);
     put(in, in->at);
     add_to_row(copy, in->out);
+    if (!copy->began && copy->options->header != PGW_COPY_NO_HEADER)
+        copy->header = in->out->len;
     end_line_of(copy, len);
     copy->began = true;
     begin_row(copy);

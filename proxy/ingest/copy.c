@@ -5,6 +5,8 @@
 #include "protocol/frontend.h"
 #include "protocol/value_in.h"
 #include "protocol/value_integer.h"
+#include "proxy/backend/places/maps.h"
+#include "proxy/ingest/apart.h"
 #include "rewrite/hash/hash.h"
 
 #include <stdio.h>
@@ -25,6 +27,7 @@ struct px_copy {
     pgw_arena scratch; /* Values are read in it. */
     uint32_t integer;  /* The key is one column of this type of integers, in text or csv; or 0. */
     pgw_value *values; /* One value for each column of the hash_key. */
+    px_apart *apart;   /* Its rows are stored in batches; NULL: as one. */
 };
 
 /* --- the hash of a row --- */
@@ -94,6 +97,8 @@ static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
         pgw_buf_add_i64(out, (int64_t)hash);
     else
         rw_hash_print(it->copy->table, hash, out);
+    if (it->apart != NULL)
+        px_apart_row(it->apart, hash, out->len);
     return true;
 }
 
@@ -115,6 +120,7 @@ void px_copy_free(px_copy *copy)
 {
     if (copy == NULL)
         return;
+    px_apart_free(copy->apart);
     pgw_copy_free(copy->rows);
     px_catalog_drop(copy->catalog);
     pgw_arena_free(&copy->scratch);
@@ -143,8 +149,36 @@ void px_copy_response(pgw_slice body, pgw_buf *out)
     pgw_certainly(pgw_end(out, begun));
 }
 
+px_load *px_copy_load(px_copy *copy, px_worker *worker, px_identity *identity, pgw_slice statement,
+                      const px_load_ops *ops, void *owner)
+{
+    px_load *load = px_load_new(worker, identity, statement,
+                                px_map_count(worker, copy->copy->table), ops, owner);
+    copy->apart = px_apart_new(worker, load, copy->copy, copy->rows);
+    return load;
+}
+
+px_load *px_copy_loads(const px_copy *copy)
+{
+    return copy->apart != NULL ? px_apart_load(copy->apart) : NULL;
+}
+
+bool px_copy_is_full(const px_copy *copy)
+{
+    return copy->apart != NULL && px_load_is_full(px_apart_load(copy->apart));
+}
+
+void px_copy_stop(px_copy *copy)
+{
+    px_load_stop(px_apart_load(copy->apart), pgw_copy_at_line(copy->rows));
+}
+
 void px_copy_data(px_copy *copy, pgw_slice bytes, pgw_buf *out)
 {
+    if (copy->apart != NULL) {
+        px_apart_data(copy->apart, bytes);
+        return;
+    }
     size_t before = out->len, begun = pgw_begin(out, 'd'), head = out->len;
     pgw_copy_feed(copy->rows, bytes, out);
     if (out->len == head)
@@ -155,6 +189,10 @@ void px_copy_data(px_copy *copy, pgw_slice bytes, pgw_buf *out)
 
 void px_copy_end(px_copy *copy, pgw_buf *out)
 {
+    if (copy->apart != NULL) {
+        px_apart_end(copy->apart);
+        return;
+    }
     size_t before = out->len, begun = pgw_begin(out, 'd'), head = out->len;
     pgw_copy_finish(copy->rows, out);
     if (out->len == head)
@@ -194,6 +232,14 @@ static const char *last_line(const px_copy *it, pgw_slice context, size_t *len)
     return found;
 }
 
+/* The line of the client's data that an error of a batch is about; or where the data has come to.
+ */
+static uint64_t line_of_load(const px_copy *it, uint64_t line)
+{
+    const px_load *load = px_apart_load(it->apart);
+    return px_load_error(load).len > 0 ? px_load_line(load, line) : pgw_copy_at_line(it->rows);
+}
+
 /* The context with the client's own row in it; one that is too old to be known is not shown. */
 static void add_context(const px_copy *it, pgw_slice context, pgw_buf *out)
 {
@@ -201,6 +247,12 @@ static void add_context(const px_copy *it, pgw_slice context, pgw_buf *out)
     const char *line = last_line(it, context, &begin), *end = context.ptr + context.len;
     char *behind = NULL;
     unsigned long long number = line != NULL ? strtoull(line + begin, &behind, 10) : 0;
+    if (it->apart != NULL && line != NULL) {
+        pgw_buf_add(out, context.ptr, (size_t)(line + begin - context.ptr));
+        number = line_of_load(it, number);
+        pgw_buf_addf(out, "%llu", number);
+        context = (pgw_slice){behind, (size_t)(end - behind)};
+    }
     bool shows = line != NULL && end - behind >= 4 && memcmp(behind, ": \"", 3) == 0;
     bool known = shows && pgw_copy_line(it->rows, number, &len);
     size_t shown = shows ? (size_t)(end - behind) - 4 : 0;
@@ -256,16 +308,32 @@ static void add_unhashed(const px_copy *it, pgw_buf *out)
                  '\0');
 }
 
-void px_copy_error(const px_copy *copy, pgw_slice body, pgw_buf *out)
+/* What has become of a COPY in batches that has failed, behind the hint that there is. */
+static void add_outcome(const px_copy *it, pgw_slice hint, pgw_buf *out)
 {
-    bool unhashed = lacks_hash(copy, body);
+    const px_load *load = px_apart_load(it->apart);
+    uint64_t missing = px_load_missing(load), line = pgw_copy_at_line(it->rows);
+    pgw_buf_add_byte(out, 'H');
+    pgw_buf_add_slice(out, hint);
+    pgw_buf_addf(out, "%s%llu rows are committed; rows from line %llu on may be missing.%c",
+                 hint.len > 0 ? " " : "", (unsigned long long)px_load_committed(load),
+                 (unsigned long long)(missing > 0 ? missing : line), '\0');
+}
+
+void px_copy_error(const px_copy *copy, pgw_slice body, bool fails, pgw_buf *out)
+{
+    bool unhashed = lacks_hash(copy, body), tells = fails && copy->apart != NULL;
     if (unhashed)
         add_unhashed(copy, out);
     for (size_t at = 0; at < body.len && body.ptr[at] != '\0';) {
         pgw_slice field = {body.ptr + at, strnlen(body.ptr + at, body.len - at)};
-        if (!unhashed || field.ptr[0] == 'W')
+        if (field.ptr[0] == 'H' && tells)
+            ;
+        else if (!unhashed || field.ptr[0] == 'W')
             add_field(copy, field, out);
         at += field.len + 1;
     }
+    if (tells)
+        add_outcome(copy, unhashed ? PGW_LITERAL("") : pgw_error_field(body, 'H'), out);
     pgw_buf_add_byte(out, '\0');
 }

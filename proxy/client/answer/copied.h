@@ -23,6 +23,13 @@ void px_copied_begin(struct px_session *session, const struct px_reply *reply, p
 void px_copied_feed(struct px_session *session, pgw_slice bytes);
 /* The data has ended, and the link is told so next. */
 void px_copied_finish(struct px_session *session);
+/* The client has ended the data, or (not `whole`) given it up. False: batches are on their way, and
+ * px_session_look() is called when it is to be asked again. */
+bool px_copied_ends(struct px_session *session, bool whole);
+/* Whether its rows were stored in batches; then so many are committed. */
+bool px_copied_tag(const struct px_session *session, uint64_t *rows);
+/* The body of the error that its client is to see, where the server's COPY failed with this one. */
+pgw_slice px_copied_failure(const struct px_session *session, pgw_slice body);
 /* It is answered, or the link is gone. */
 void px_copied_over(struct px_session *session);
 

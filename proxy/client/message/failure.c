@@ -361,8 +361,8 @@ static bool is_followed_by_the_client(const px_session *session)
     return true;
 }
 
-/* A BEGIN that the client takes for done was refused (a cancel has hit it). What stands behind it was
- * not run; it gets the error, and the transaction is one that has failed. */
+/* A BEGIN that the client takes for done was refused (a cancel has hit it). What stands behind it
+ * was not run; it gets the error, and the transaction is one that has failed. */
 static px_fate on_begun_failed(px_session *session, pgw_slice body)
 {
     px_replies *replies = &session->pending.replies;
@@ -438,7 +438,7 @@ px_fate px_failure_notice(px_session *session, const px_reply *head, pgw_slice b
     pgw_buf told = {0};
     if (session->own.copy == NULL)
         return on_notice(session, head, body);
-    px_copy_error(session->own.copy, body, &told);
+    px_copy_error(session->own.copy, body, false, &told);
     px_fate what = on_notice(session, head, pgw_slice_buf(&told));
     pgw_buf_free(&told);
     return what;
@@ -449,7 +449,7 @@ px_fate px_failure(px_session *session, pgw_slice body)
     pgw_buf told = {0};
     if (session->own.copy == NULL)
         return on_failure(session, body);
-    px_copy_error(session->own.copy, body, &told);
+    px_copy_error(session->own.copy, px_copied_failure(session, body), true, &told);
     px_copied_over(session);
     px_fate what = on_failure(session, pgw_slice_buf(&told));
     if (what == PX_SHOW) {

@@ -231,6 +231,31 @@ static px_fate on_executed(px_session *session, px_reply *head, pgw_slice body)
     return what == PX_INSTEAD ? PX_INSTEAD : popped;
 }
 
+static px_fate on_complete(px_session *session, px_reply *head, pgw_slice body)
+{
+    bool query = head == NULL || head->kind == PX_REPLY_QUERY;
+    return query ? on_query_complete(session, head, body) : on_executed(session, head, body);
+}
+
+/* A COPY of a configured table is complete. Rows that were stored in batches are none of the
+ * link's. */
+static px_fate on_copied(px_session *session, px_reply *head, pgw_slice body)
+{
+    uint64_t rows;
+    char tag[40];
+    bool apart = px_copied_tag(session, &rows);
+    px_copied_over(session);
+    px_fate what = on_complete(session, head, body);
+    if (!apart || what != PX_SHOW)
+        return what;
+    pgw_buf out = {0};
+    snprintf(tag, sizeof tag, "COPY %llu", (unsigned long long)rows);
+    pgw_write_tag(tag, &out);
+    px_stream_put_buf(session->peer.stream, &out);
+    pgw_buf_free(&out);
+    return PX_INSTEAD;
+}
+
 /* Somebody has changed the table, or what else types are inferred of. */
 static void described_otherwise(px_session *session, const px_reply *head)
 {
@@ -403,9 +428,8 @@ static px_fate on_message(px_session *session, char type, pgw_slice body)
     case 'n':
         return on_columns(session, head, body);
     case 'C':
-        if (session->own.copy != NULL)
-            px_copied_over(session);
-        return query ? on_query_complete(session, head, body) : on_executed(session, head, body);
+        return session->own.copy != NULL ? on_copied(session, head, body)
+                                         : on_complete(session, head, body);
     case 'I':
     case 's':
         return query ? PX_SHOW : pop(session);
@@ -444,8 +468,9 @@ static bool needs_body(const px_session *session, char type, const px_reply *hea
     case 'T':
         return head != NULL && head->kind == PX_REPLY_DESCRIBE && head->plan != NULL;
     case 'C':
-        return superseded(head) > 0 || session->names.deallocates != NULL ||
-               session->names.prepares != NULL || session->own.ordinary > 0;
+        return superseded(head) > 0 || session->own.copy != NULL ||
+               session->names.deallocates != NULL || session->names.prepares != NULL ||
+               session->own.ordinary > 0;
     default:
         return false;
     }

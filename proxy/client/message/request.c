@@ -259,7 +259,8 @@ static bool handle_flush(px_session *session, pgw_frame frame)
         step = px_extended(session, 'H', px_stream_input(session->peer.stream));
     if (step == PX_STEP_LATER)
         return false;
-    bool nothing = px_begun_is_here(session->own.begun); /* The server has got nothing that it could answer. */
+    bool nothing =
+        px_begun_is_here(session->own.begun); /* The server has got nothing that it could answer. */
     if (step == PX_STEP_PASS && session->own.ready && !nothing)
         px_relay(session, frame);
     else
@@ -278,6 +279,9 @@ static bool handle_copy(px_session *session, pgw_frame frame)
         return false;
     }
     bool ours = session->own.copy != NULL && session->own.copy_in;
+    if (ours && frame.type != 'd' && !px_copied_ends(session, frame.type == 'c'))
+        return false;
+    ours = ours && session->own.copy_in; /* A batch may just have failed. */
     if (ours && frame.type == 'd') {
         px_relay_copied(session, frame);
         return true;
