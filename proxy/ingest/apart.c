@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes behind the mark of the data's end that the server is to see: more than the mark's own line. */
+/* Bytes behind the mark of the data's end that the server is to see: more than the mark's own line.
+ */
 enum { BEHIND_END = 1024 };
 
 /* A row that is whole: where it ends in `out`. */
@@ -80,6 +81,11 @@ static void refuse_line(px_apart *it, uint64_t line, const char *code, const cha
                  '\0', '\0');
     px_load_refuse(it->load, pgw_slice_buf(&body), line);
     pgw_buf_free(&body);
+}
+
+void px_apart_refuse(px_apart *apart, const char *sqlstate, const char *message)
+{
+    refuse_line(apart, pgw_copy_at_line(apart->cutter), sqlstate, message, "");
 }
 
 /* A line has ended otherwise than those before it. */

@@ -21,6 +21,8 @@ px_load *px_apart_load(const px_apart *apart);
  * px_apart_row(). */
 void px_apart_data(px_apart *apart, pgw_slice bytes);
 void px_apart_end(px_apart *apart);
+/* Fails it, where its data has come to. */
+void px_apart_refuse(px_apart *apart, const char *sqlstate, const char *message);
 /* The row at hand has got its hash; so many bytes were put out by then. */
 void px_apart_row(px_apart *apart, uint64_t hash, size_t end);
 

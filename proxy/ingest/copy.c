@@ -168,9 +168,9 @@ bool px_copy_is_full(const px_copy *copy)
     return copy->apart != NULL && px_load_is_full(px_apart_load(copy->apart));
 }
 
-void px_copy_stop(px_copy *copy)
+void px_copy_refuse(px_copy *copy, const char *sqlstate, const char *message)
 {
-    px_load_stop(px_apart_load(copy->apart), pgw_copy_at_line(copy->rows));
+    px_apart_refuse(copy->apart, sqlstate, message);
 }
 
 void px_copy_data(px_copy *copy, pgw_slice bytes, pgw_buf *out)

@@ -22,8 +22,8 @@ px_load *px_copy_load(px_copy *copy, px_worker *worker, px_identity *identity, p
 px_load *px_copy_loads(const px_copy *copy); /* NULL: it has none */
 /* No more data is to come until batches are answered. */
 bool px_copy_is_full(const px_copy *copy);
-/* The client gives it up: what is on its way is awaited. */
-void px_copy_stop(px_copy *copy);
+/* Fails such a one where its data has come to. */
+void px_copy_refuse(px_copy *copy, const char *sqlstate, const char *message);
 
 /* How many rows were given their hash. */
 uint64_t px_copy_rows(const px_copy *copy);

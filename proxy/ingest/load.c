@@ -487,14 +487,6 @@ void px_load_finish(px_load *load)
         pump(load);
 }
 
-void px_load_stop(px_load *load, uint64_t line)
-{
-    if (load->stopped)
-        return;
-    miss_line(load, line);
-    stop(load);
-}
-
 void px_load_refuse(px_load *load, pgw_slice body, uint64_t line)
 {
     if (load->stopped)
@@ -502,12 +494,6 @@ void px_load_refuse(px_load *load, pgw_slice body, uint64_t line)
     miss_line(load, line);
     fail(load, body, NULL);
     load->ops->moved(load->owner);
-}
-
-void px_load_nothing(const px_load *load, pgw_buf *out)
-{
-    pgw_buf_add_slice(out, pgw_slice_buf(&load->head));
-    pgw_buf_add_slice(out, pgw_slice_buf(&load->tail));
 }
 
 /* --- what it tells --- */

@@ -41,16 +41,9 @@ void px_load_add(px_load *load, size_t partition, pgw_slice bytes, size_t begin,
 void px_load_add_last(px_load *load, pgw_slice bytes, size_t begin, uint64_t line, uint64_t lines);
 /* No more rows come: what is there is written. May be called again. */
 void px_load_finish(px_load *load);
-/* Nothing more is written but what is on its way. `line`: the first that may be missing because of
- * it. */
-void px_load_stop(px_load *load, uint64_t line);
-
 /* Fails it by an error of ours, whose body this is; the line is the first that is missing because
  * of it. */
 void px_load_refuse(px_load *load, pgw_slice body, uint64_t line);
-
-/* Appends the data of a batch without rows. */
-void px_load_nothing(const px_load *load, pgw_buf *out);
 
 bool px_load_is_full(const px_load *load);
 /* Nothing is on its way, and nothing more will be. */

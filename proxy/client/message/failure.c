@@ -449,7 +449,7 @@ px_fate px_failure(px_session *session, pgw_slice body)
     pgw_buf told = {0};
     if (session->own.copy == NULL)
         return on_failure(session, body);
-    px_copy_error(session->own.copy, px_copied_failure(session, body), true, &told);
+    px_copy_error(session->own.copy, body, true, &told);
     px_copied_over(session);
     px_fate what = on_failure(session, pgw_slice_buf(&told));
     if (what == PX_SHOW) {

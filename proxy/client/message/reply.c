@@ -237,23 +237,26 @@ static px_fate on_complete(px_session *session, px_reply *head, pgw_slice body)
     return query ? on_query_complete(session, head, body) : on_executed(session, head, body);
 }
 
-/* A COPY of a configured table is complete. Rows that were stored in batches are none of the
- * link's. */
+/* A COPY of a configured table is complete. What has become of rows in batches the link does not
+ * know. */
 static px_fate on_copied(px_session *session, px_reply *head, pgw_slice body)
 {
-    uint64_t rows;
-    char tag[40];
-    bool apart = px_copied_tag(session, &rows);
+    if (px_copied_is_apart(session) && px_copied_failure(session).len > 0)
+        return px_failure(session, px_copied_failure(session));
+    pgw_buf out = {0};
+    if (px_copied_is_apart(session)) {
+        char tag[40];
+        snprintf(tag, sizeof tag, "COPY %llu", (unsigned long long)px_copied_rows(session));
+        pgw_write_tag(tag, &out);
+    }
     px_copied_over(session);
     px_fate what = on_complete(session, head, body);
-    if (!apart || what != PX_SHOW)
-        return what;
-    pgw_buf out = {0};
-    snprintf(tag, sizeof tag, "COPY %llu", (unsigned long long)rows);
-    pgw_write_tag(tag, &out);
-    px_stream_put_buf(session->peer.stream, &out);
+    if (what == PX_SHOW && out.len > 0) {
+        px_stream_put_buf(session->peer.stream, &out);
+        what = PX_INSTEAD;
+    }
     pgw_buf_free(&out);
-    return PX_INSTEAD;
+    return what;
 }
 
 /* Somebody has changed the table, or what else types are inferred of. */
@@ -541,7 +544,7 @@ void px_reply_input(px_session *session)
     px_link *link = session->own.link;
     bool more = true;
     while (more && session->state == PX_READY && session->own.link == link &&
-           !px_stream_is_full(session->peer.stream)) {
+           !px_stream_is_full(session->peer.stream) && !px_copied_is_under_way(session)) {
         if (session->own.left > 0)
             more = move(session, link);
         else
