@@ -11,11 +11,11 @@
 enum { BEHIND_END = 1024 };
 
 /* A row that is whole: where it ends in `out`. */
-typedef struct row {
+typedef struct whole {
     size_t end;
     uint32_t partition;
     uint64_t line;
-} row;
+} whole;
 
 struct px_apart {
     px_worker *worker;
@@ -23,7 +23,7 @@ struct px_apart {
     const rw_copy *copy;
     pgw_copy *cutter;
     pgw_buf out; /* Rows with their hashes that were not given to `load`. */
-    row *rows;   /* of `out` */
+    whole *rows; /* of `out` */
     size_t count, cap;
     uint64_t line;   /* The last line that was given to `load`. */
     bool framed;     /* `load` knows what batches begin with. */
@@ -67,7 +67,7 @@ void px_apart_row(px_apart *apart, uint64_t hash, size_t end)
         apart->rows = pgw_realloc(apart->rows, apart->cap * sizeof *apart->rows);
     }
     uint32_t partition = px_map_partition(apart->worker, apart->copy->table, hash);
-    apart->rows[apart->count++] = (row){end, partition, pgw_copy_at_line(apart->cutter)};
+    apart->rows[apart->count++] = (whole){end, partition, pgw_copy_at_line(apart->cutter)};
 }
 
 /* --- what is refused here --- */
@@ -178,7 +178,7 @@ static void give_rows(px_apart *it)
     if (!frame(it, &at))
         return;
     for (size_t i = 0; i < it->count; i++) {
-        const row *row = &it->rows[i];
+        const whole *row = &it->rows[i];
         pgw_slice bytes = {it->out.ptr + at, row->end - at};
         size_t begin = take_eol(it, bytes);
         px_load_add(it->load, row->partition, bytes, begin, row->line, row->line - it->line);

@@ -11,7 +11,7 @@
 
 typedef struct px_apart px_apart;
 
-enum { PX_APART_ROW_MOST = 16 << 20 }; /* bytes of a row */
+enum { PX_APART_ROW_MOST = 9 << 20 }; /* bytes of a row */
 
 /* The load is its own from now on; `copy`, and `rows`, which cuts the data, must live as long. */
 px_apart *px_apart_new(px_worker *worker, px_load *load, const rw_copy *copy, pgw_copy *rows);

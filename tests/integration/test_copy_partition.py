@@ -1,5 +1,6 @@
 """COPY … FROM STDIN of tables with `copy: partition`, whose rows are stored in batches that each commit by themselves: the
 same replies as directly, what is counted as committed is there, and what an error says of the rest is so."""
+import contextlib
 import copy
 import re
 import threading
@@ -101,9 +102,9 @@ class Loads(ApartCase):
         return int(self.admins["hashed"].rows("select count(distinct xmin::text) from items")[0][0])
 
     def wait_until_it_is_over(self):
-        """Batches that were on their way when their client left."""
-        harness.eventually("no batch is on its way", lambda: self.admins["hashed"].rows(
-            "select count(*) from pg_stat_activity where datname = 'hashed' and state = 'active'") == [["1"]])
+        """Its client has left: all its backends have, or will."""
+        harness.eventually("its backends have left", lambda: self.admins["hashed"].rows(
+            "select 1 from pg_stat_activity where datname = 'hashed' and query like 'copy items%'") == [])
 
     def check_hashes(self):
         self.contents("hashed", True)
@@ -238,6 +239,35 @@ class Loads(ApartCase):
         replies = self.load("copy items from stdin (header match)", b"id\tv\tn\n", *pieces_of(b"".join(lines(MANY)) + b"x\n"))
         self.assertEqual(wire.error_of(replies), "22P02")
         self.assertEqual(self.count(), 0)
+
+    def test_its_own_backend_is_ended(self):
+        """Its client hears of it at the end, or the session ends: it is never told that all is well if it is not."""
+        admin = self.admins["hashed"]
+        self.session.send(wire.query("copy items from stdin"))
+        self.session.read_until("G")
+        self.session.send(*map(wire.copy_data, pieces_of(b"".join(lines(MANY)))))
+        own = "from pg_stat_activity where state = 'idle' and query like 'copy items%' and datname = 'hashed'"
+        harness.eventually("its COPY has ended there", lambda: admin.rows(f"select pid {own}"))
+        admin.rows(f"select pg_terminate_backend(pid) {own}")
+        with contextlib.suppress(OSError):
+            self.session.send(wire.copy_done())
+        try:
+            replies = self.session.read_until("Z", "E")
+        except (wire.Closed, OSError):
+            replies = []
+        if wire.tags_of(replies):
+            self.assertEqual((wire.tags_of(replies), self.count()), ([f"COPY {MANY}"], MANY))
+        self.wait_until_it_is_over()
+
+    def test_long_rows(self):
+        long = b"x" * (8 << 20)
+        replies = self.load("copy items from stdin", *pieces_of(b"1\t" + long + b"\t10\n2\ty\t20\n3\t" + long + b"\t30\n", 1 << 20))
+        self.assertEqual(wire.tags_of(replies), ["COPY 3"])
+        self.assertEqual(self.count(where=f"length(v) = {8 << 20}"), 2)
+        replies = self.load("copy items from stdin", b"4\ta\t10\n", *pieces_of(b"5\t" + 2 * long + b"\t10\n", 1 << 20))
+        fields, committed, missing = self.failure(replies)
+        self.assertEqual((fields["C"], fields["W"], missing), ("54000", "COPY items, line 2", 1 if committed == 0 else 2))
+        self.assertEqual(self.count(where="id = 4"), committed)
 
     def test_in_a_transaction(self):
         """It is as one there: rolled back, nothing is stored."""
