@@ -450,6 +450,7 @@ static void build_table(cfg_document *document, size_t index, const cfg_raw_tabl
     table->hide = WORD(raw->hide, CFG_HIDE_YES);
     table->hide_in_catalog = WORD(raw->hide_in_catalog, true);
     table->lookups = WORD(raw->lookups, true);
+    table->copy = WORD(raw->copy, CFG_COPY_ATOMIC);
     table->atomicity = WORD(raw->atomicity, CFG_ATOMICITY_STATEMENT);
     table->repeat_upserts = WORD(raw->repeat, false);
     build_sequences(document, prefix, table);

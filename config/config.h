@@ -28,6 +28,8 @@ typedef enum cfg_hash_type { CFG_HASH_INT8, CFG_HASH_UINT64 } cfg_hash_type;
 typedef enum cfg_key_order { CFG_HASH_LAST, CFG_HASH_FIRST } cfg_key_order;
 typedef enum cfg_uncomputable { CFG_UNCOMPUTABLE_ERROR, CFG_UNCOMPUTABLE_FORWARD } cfg_uncomputable;
 typedef enum cfg_hide { CFG_HIDE_NO, CFG_HIDE_YES, CFG_HIDE_STRICT } cfg_hide;
+/* How the rows of a COPY are stored: all or none, or in batches that each commit by themselves. */
+typedef enum cfg_copies { CFG_COPY_ATOMIC, CFG_COPY_PARTITION } cfg_copies;
 typedef enum cfg_null_key { CFG_NULL_KEY_ERROR, CFG_NULL_KEY_ALLOW } cfg_null_key;
 typedef enum cfg_atomicity { CFG_ATOMICITY_STATEMENT, CFG_ATOMICITY_PARTITION } cfg_atomicity;
 typedef enum cfg_sequences { CFG_SEQUENCES_SESSION, CFG_SEQUENCES_IGNORE } cfg_sequences;
@@ -128,6 +130,7 @@ typedef struct cfg_table {
                       it is told that there is none */
     bool hide_in_catalog; /* what is asked of PostgreSQL's catalog is answered without it */
     bool lookups; /* rows that are asked for by their hash_key are looked for by their hash */
+    cfg_copies copy;
     cfg_atomicity atomicity;
     bool repeat_upserts; /* … whose outcome is not known are done once more */
     cfg_sequences sequences;

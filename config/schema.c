@@ -50,6 +50,8 @@ static const cyaml_strval_t key_orders[] = {{"hash_last", CFG_HASH_LAST},
 static const cyaml_strval_t stores[] = {{"row", CFG_STORE_ROW}, {"column", CFG_STORE_COLUMN}};
 static const cyaml_strval_t uncomputables[] = {{"error", CFG_UNCOMPUTABLE_ERROR},
                                                {"forward", CFG_UNCOMPUTABLE_FORWARD}};
+static const cyaml_strval_t copies[] = {{"atomic", CFG_COPY_ATOMIC},
+                                        {"partition", CFG_COPY_PARTITION}};
 static const cyaml_strval_t null_keys[] = {{"error", CFG_NULL_KEY_ERROR},
                                            {"allow", CFG_NULL_KEY_ALLOW}};
 /* The words of a switch, and one more. */
@@ -132,6 +134,7 @@ static const cyaml_schema_field_t table_fields[] = {
     ENUM("hide", cfg_raw_table, hide, hides),
     BOOL("hide_in_catalog", cfg_raw_table, hide_in_catalog),
     BOOL("lookups", cfg_raw_table, lookups),
+    ENUM("copy", cfg_raw_table, copy, copies),
     ENUM("atomicity", cfg_raw_table, atomicity, atomicities),
     ENUM("repeat", cfg_raw_table, repeat, repeats),
     CYAML_FIELD_IGNORE("sequences", CYAML_FLAG_OPTIONAL),

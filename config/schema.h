@@ -68,6 +68,7 @@ typedef struct cfg_raw_table {
     cfg_hide *hide;
     bool *hide_in_catalog;
     bool *lookups;
+    cfg_copies *copy;
     cfg_atomicity *atomicity;
     bool *repeat;
     cfg_raw_batch batch;

@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 static void *or_die(void *ptr)
 {
@@ -149,31 +152,64 @@ void pgw_buf_add_i64(pgw_buf *buf, int64_t value)
     buf->len += sizeof wire;
 }
 
-static char *put_pair(char *end, uint32_t pair)
+static void put_pair(char *to, uint64_t pair)
 {
     static const char pairs[] =
         "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
         "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
         "8081828384858687888990919293949596979899";
-    memcpy(end - 2, pairs + pair * 2, 2);
-    return end - 2;
+    memcpy(to, pairs + pair * 2, 2);
 }
 
-/* Two digits at a time; and as long as there are more than eight, by divisions of 64 bits that
- * leave the next eight. */
+/* The eight digits of a number below 100,000,000: it is made a fraction, whose whole part is the
+ * first two, and each multiplication brings the next two there. */
+static inline void put_eight(char *to, uint32_t value)
+{
+    uint64_t millions = ((uint64_t)value * 281474978 >> 16) + 1;
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++, millions = (millions & UINT32_MAX) * 100)
+        put_pair(to + 2 * i, millions >> 32);
+}
+
+/* The sixteen digits of a number below 10,000,000,000,000,000: where the machine can, its halves
+ * are cut into numbers of four, two and one digits beside each other. */
+static inline void put_sixteen(char *to, uint64_t value)
+{
+    uint32_t first = (uint32_t)(value / 100000000), second = (uint32_t)(value % 100000000);
+#ifdef __SSE2__
+    __m128i halves = _mm_set_epi64x(second, first);
+    __m128i high = _mm_srli_epi64(_mm_mul_epu32(halves, _mm_set1_epi64x(0xd1b71759)), 45);
+    __m128i low = _mm_sub_epi32(halves, _mm_mul_epu32(high, _mm_set1_epi64x(10000)));
+    __m128i fours = _mm_or_si128(high, _mm_slli_epi64(low, 32));
+    high = _mm_srli_epi16(_mm_mulhi_epu16(fours, _mm_set1_epi16(5243)), 3);
+    low = _mm_sub_epi16(fours, _mm_mullo_epi16(high, _mm_set1_epi16(100)));
+    __m128i twos = _mm_or_si128(high, _mm_slli_epi32(low, 16));
+    high = _mm_mulhi_epu16(twos, _mm_set1_epi16(6554));
+    low = _mm_sub_epi16(twos, _mm_mullo_epi16(high, _mm_set1_epi16(10)));
+    __m128i ones = _mm_or_si128(high, _mm_slli_epi16(low, 8));
+    _mm_storeu_si128((__m128i *)(void *)to, _mm_or_si128(ones, _mm_set1_epi8('0')));
+#else
+    put_eight(to, first);
+    put_eight(to + 8, second);
+#endif
+}
+
+/* Sixteen or eight digits at a time, from the last, as long as there are more; then two. */
 static void add_digits(pgw_buf *buf, uint64_t value, bool minus)
 {
     enum { EIGHT = 100000000, MOST = 24 };
+    const uint64_t sixteen = UINT64_C(10000000000000000);
     char digits[2 * MOST] = {0}; /* In the first half; as many bytes are copied always. */
     char *end = digits + MOST, *at = end;
-    for (; value >= EIGHT; value /= EIGHT) {
-        uint32_t eight = (uint32_t)(value % EIGHT), high = eight / 10000, low = eight % 10000;
-        at = put_pair(put_pair(at, low % 100), low / 100);
-        at = put_pair(put_pair(at, high % 100), high / 100);
+    if (value >= sixteen) {
+        put_sixteen(at -= 16, value % sixteen);
+        value /= sixteen;
     }
+    for (; value >= EIGHT; value /= EIGHT)
+        put_eight(at -= 8, (uint32_t)(value % EIGHT));
     uint32_t rest = (uint32_t)value;
     for (; rest >= 10; rest /= 100)
-        at = put_pair(at, rest % 100);
+        put_pair(at -= 2, rest % 100);
     if (rest > 0 || at == end)
         *--at = (char)('0' + rest);
     if (minus)

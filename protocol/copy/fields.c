@@ -2,11 +2,6 @@
 
 #include <string.h>
 
-static bool is(pgw_slice string, const char *raw, size_t len)
-{
-    return string.ptr != NULL && string.len == len && memcmp(string.ptr, raw, len) == 0;
-}
-
 static int hex(char c)
 {
     if (c >= '0' && c <= '9')
@@ -43,12 +38,9 @@ static char unescaped(const char *raw, size_t len, size_t *at)
 
 pgw_copy_field pgw_copy_field_text(const pgw_copy_options *options, char *raw, size_t len)
 {
-    if (is(options->null, raw, len))
-        return (pgw_copy_field){.null = true};
-    if (is(options->marker, raw, len))
-        return (pgw_copy_field){.unknown = true};
-    if (memchr(raw, '\\', len) == NULL)
-        return (pgw_copy_field){.bytes = {raw, len}};
+    pgw_copy_field plain = pgw_copy_field_plain(options, 0, (pgw_slice){raw, len});
+    if (plain.null || plain.unknown || memchr(raw, '\\', len) == NULL)
+        return plain;
     size_t out = 0;
     for (size_t at = 0; at < len;) {
         char c = raw[at++];
@@ -77,14 +69,12 @@ static size_t unquote(const pgw_copy_options *options, char *raw, size_t len)
     return out;
 }
 
-pgw_copy_field pgw_copy_field_csv(const pgw_copy_options *options, unsigned force, char *raw, size_t len)
+pgw_copy_field pgw_copy_field_csv(const pgw_copy_options *options, unsigned force, char *raw,
+                                  size_t len)
 {
-    bool quoted = memchr(raw, options->quote, len) != NULL;
-    if (!quoted && is(options->null, raw, len))
-        return (pgw_copy_field){.null = !(force & PGW_COPY_FORCE_NOT_NULL), .bytes = {raw, len}};
-    if (!quoted && is(options->marker, raw, len))
-        return (pgw_copy_field){.unknown = true};
-    size_t out = quoted ? unquote(options, raw, len) : len;
-    bool null = (force & PGW_COPY_FORCE_NULL) && is(options->null, raw, out);
+    if (memchr(raw, options->quote, len) == NULL)
+        return pgw_copy_field_plain(options, force, (pgw_slice){raw, len});
+    size_t out = unquote(options, raw, len);
+    bool null = (force & PGW_COPY_FORCE_NULL) && pgw_copy_is(options->null, (pgw_slice){raw, out});
     return (pgw_copy_field){.null = null, .bytes = {raw, out}};
 }

@@ -7,6 +7,8 @@
 
 #include "protocol/bytes.h"
 
+#include <string.h>
+
 typedef enum pgw_copy_format { PGW_COPY_TEXT, PGW_COPY_CSV, PGW_COPY_BINARY } pgw_copy_format;
 
 typedef enum pgw_copy_header {
@@ -35,19 +37,39 @@ typedef struct pgw_copy_options {
     pgw_copy_header header;
     char delimiter, quote, escape;
     pgw_slice null;    /* The string that stands for NULL, as it is written in a field. */
-    pgw_slice marker;  /* The string that stands for a column's default; without a pointer there is none. */
+    pgw_slice marker;  /* The string that stands for a column's default; without a pointer there is
+                          none. */
     bool csv_dot_ends; /* `\.` alone on a line of csv ends the data, as before PostgreSQL 18. */
     size_t columns;    /* Each of the client's rows has so many fields. */
-    const uint16_t *wanted; /* Each column has the number of its field among those that are read, from
-                               1, or 0 where it is not read. */
+    const uint16_t *wanted; /* Each column has the number of its field among those that are read,
+                               from 1, or 0 where it is not read. */
     const unsigned char *force; /* Each field that is read has its pgw_copy_force. */
     size_t wanted_count;        /* So many fields are read. */
     pgw_slice added;            /* The name of the added column, as a header line has it. */
 } pgw_copy_options;
 
+/* Whether a field is written as `string`, which is none if it has no pointer. */
+static inline bool pgw_copy_is(pgw_slice string, pgw_slice raw)
+{
+    return string.len == raw.len && string.ptr != NULL && memcmp(string.ptr, raw.ptr, raw.len) == 0;
+}
+
+/* Reads a field of text or csv without a quote, an escape or a backslash in it; `force` is of
+ * pgw_copy_force. */
+static inline pgw_copy_field pgw_copy_field_plain(const pgw_copy_options *options, unsigned force,
+                                                  pgw_slice raw)
+{
+    if (pgw_copy_is(options->null, raw)) {
+        bool forced = options->format == PGW_COPY_CSV && (force & PGW_COPY_FORCE_NOT_NULL);
+        return (pgw_copy_field){.null = !forced, .bytes = raw};
+    }
+    return (pgw_copy_field){.unknown = pgw_copy_is(options->marker, raw), .bytes = raw};
+}
+
 /* Reads a field of text in place: the result lies in the bytes of `raw`. */
 pgw_copy_field pgw_copy_field_text(const pgw_copy_options *options, char *raw, size_t len);
 /* Reads a field of csv in place, likewise; `force` is of pgw_copy_force. */
-pgw_copy_field pgw_copy_field_csv(const pgw_copy_options *options, unsigned force, char *raw, size_t len);
+pgw_copy_field pgw_copy_field_csv(const pgw_copy_options *options, unsigned force, char *raw,
+                                  size_t len);
 
 #endif

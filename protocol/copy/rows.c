@@ -6,6 +6,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 /* Of so many lines the length is known: of more than can be on their way to the server. */
 enum { LINES = 65536 };
@@ -29,14 +32,15 @@ typedef struct binary {
     place place;
     unsigned char number[4]; /* The first `have` bytes of a number that came in parts. */
     size_t have;             /* How many bytes of `number` have come. */
-    size_t left;             /* Bytes of the signature, extension or value that are still to come. */
-    int32_t count;           /* How many fields the tuple has. */
+    size_t left;   /* Bytes of the signature, extension or value that are still to come. */
+    int32_t count; /* How many fields the tuple has. */
 } binary;
 
 /* The compiler compares them all at once, where the machine can. */
 typedef unsigned char sixteen __attribute__((vector_size(16)));
 
-enum { SPECIALS = 5 };
+/* Of csv, the escape is the last: it means nothing outside of quotes. */
+enum { SPECIALS = 5, UNQUOTED_SPECIALS = 4 };
 
 struct pgw_copy {
     sixteen specials[SPECIALS]; /* Bytes that end a run of plain ones, each sixteen times. */
@@ -44,23 +48,26 @@ struct pgw_copy {
     const pgw_copy_options *options;
     pgw_copy_fill *fill;
     void *context;
-    size_t column;        /* The field at hand is of this column, from 0. */
-    size_t wanted;        /* The number, from 1, of the field at hand among those that are read; 0: it is not. */
-    uint64_t line;        /* The row at hand is on this line, from 1. */
-    uint64_t rows;        /* So many rows have had their field added. */
-    size_t len;           /* So many bytes of the row at hand were in earlier chunks. */
-    bool ended;           /* The rest is no data. */
-    bool backslash;       /* The byte before was a backslash that says what this one means. */
-    bool behind_cr;       /* The byte before was a carriage return that ended a line. */
+    size_t column;  /* The field at hand is of this column, from 0. */
+    size_t wanted;  /* The number, from 1, of the field at hand among those that are read; 0: it is
+                       not. */
+    uint64_t line;  /* The row at hand is on this line, from 1. */
+    uint64_t rows;  /* So many rows have had their field added. */
+    size_t header;  /* `out` was so long when the header's line had ended. */
+    size_t len;     /* So many bytes of the row at hand were in earlier chunks. */
+    bool ended;     /* The rest is no data. */
+    bool marked;    /* A line of csv has said that the data ends. */
+    bool backslash; /* The byte before was a backslash that says what this one means. */
+    bool behind_cr; /* The byte before was a carriage return that ended a line. */
     bool quoted, escaped; /* The byte is inside of quotes; it stands behind an escape there. */
     eol eol;
-    bool began;           /* The first line has ended. */
+    bool began; /* The first line has ended. */
     binary binary;
     pgw_buf raw;            /* The bytes of the row's fields that are read. */
     size_t *begins, *ends;  /* Where each field that is read begins and ends in `raw`. */
     pgw_copy_field *fields; /* The fields that `fill` is given. */
     bool overlong;          /* `raw` lacks something. */
-    unsigned char lengths[LINES];
+    unsigned char *lengths; /* Of the last LINES lines. */
 };
 
 /* A piece of the data while it is read. */
@@ -78,10 +85,32 @@ uint64_t pgw_copy_rows(const pgw_copy *copy)
     return copy->rows;
 }
 
+uint64_t pgw_copy_at_line(const pgw_copy *copy)
+{
+    return copy->line;
+}
+
+size_t pgw_copy_header_end(const pgw_copy *copy)
+{
+    return copy->header;
+}
+
+bool pgw_copy_has_ended(const pgw_copy *copy)
+{
+    return copy->ended || copy->marked;
+}
+
 bool pgw_copy_line(const pgw_copy *copy, uint64_t line, size_t *bytes)
 {
     *bytes = line < copy->line ? copy->lengths[line % LINES] : PGW_COPY_LINE_MOST;
     return line + LINES > copy->line;
+}
+
+/* The row at hand, of so many bytes, has ended. */
+static void end_line_of(pgw_copy *copy, size_t bytes)
+{
+    copy->lengths[copy->line++ % LINES] =
+        (unsigned char)(bytes < PGW_COPY_LINE_MOST ? bytes : PGW_COPY_LINE_MOST);
 }
 
 /* Appends the bytes up to `to` to the output. */
@@ -137,24 +166,27 @@ static void read_fields(pgw_copy *copy)
     for (size_t i = 0; i < options->wanted_count; i++) {
         char *raw = copy->raw.ptr + copy->begins[i];
         size_t len = copy->ends[i] - copy->begins[i];
-        copy->fields[i] = copy->overlong                       ? (pgw_copy_field){.unknown = true}
-                          : options->format == PGW_COPY_TEXT ? pgw_copy_field_text(options, raw, len)
-                                                             : pgw_copy_field_csv(options, options->force[i], raw, len);
+        copy->fields[i] = copy->overlong ? (pgw_copy_field){.unknown = true}
+                          : options->format == PGW_COPY_TEXT
+                              ? pgw_copy_field_text(options, raw, len)
+                              : pgw_copy_field_csv(options, options->force[i], raw, len);
     }
 }
 
 /* `\.` alone on a line of csv. */
 static bool is_end(const pgw_copy *copy)
 {
-    return copy->options->format == PGW_COPY_CSV && copy->options->csv_dot_ends && copy->raw.len == 2 &&
-           memcmp(copy->raw.ptr, "\\.", 2) == 0 && copy->column == 1;
+    return copy->options->format == PGW_COPY_CSV && copy->options->csv_dot_ends &&
+           copy->raw.len == 2 && memcmp(copy->raw.ptr, "\\.", 2) == 0 && copy->column == 1;
 }
 
 static void add_to_row(pgw_copy *copy, pgw_buf *out)
 {
+    copy->marked = copy->marked || is_end(copy);
     const pgw_copy_options *options = copy->options;
     bool header = !copy->began && options->header != PGW_COPY_NO_HEADER;
-    if (copy->column < options->columns || is_end(copy) || (header && options->header == PGW_COPY_HEADER))
+    if (copy->column < options->columns || is_end(copy) ||
+        (header && options->header == PGW_COPY_HEADER))
         return;
     pgw_buf_add_byte(out, options->delimiter);
     if (header) {
@@ -176,10 +208,130 @@ static void end_row(chunk *in)
     end_field(copy);
     put(in, in->at);
     add_to_row(copy, in->out);
-    copy->lengths[copy->line % LINES] = (unsigned char)(len < PGW_COPY_LINE_MOST ? len : PGW_COPY_LINE_MOST);
-    copy->line++;
+    if (!copy->began && copy->options->header != PGW_COPY_NO_HEADER)
+        copy->header = in->out->len;
+    end_line_of(copy, len);
     copy->began = true;
     begin_row(copy);
+}
+
+/* --- rows of text and csv in which no byte is quoted or escaped --- */
+
+/* One bit for each byte of `matches`, which is 0 or 255. */
+static uint64_t bits_of(sixteen matches)
+{
+#ifdef __SSE2__
+    return (uint64_t)(uint32_t)_mm_movemask_epi8((__m128i)matches);
+#else
+    const uint64_t one_a_byte = UINT64_C(0x8040201008040201), sum = UINT64_C(0x0101010101010101);
+    uint64_t halves[2];
+    memcpy(halves, &matches, sizeof halves);
+    return ((le64toh(halves[0]) & one_a_byte) * sum) >> 56 |
+           ((le64toh(halves[1]) & one_a_byte) * sum) >> 56 << 8;
+#endif
+}
+
+enum { BLOCK = 64 };
+
+/* Which of the 64 bytes at `at` are special outside of quotes. */
+static inline uint64_t specials_of_block(const pgw_copy *copy, const char *at)
+{
+    uint64_t found = 0;
+#pragma GCC unroll 4
+    for (size_t i = 0; i < BLOCK / sizeof(sixteen); i++) {
+        sixteen bytes, special = {0};
+        memcpy(&bytes, at + i * sizeof bytes, sizeof bytes);
+#pragma GCC unroll 4
+        for (size_t j = 0; j < UNQUOTED_SPECIALS; j++)
+            special |= (sixteen)(bytes == copy->specials[j]);
+        found |= bits_of(special) << i * sizeof bytes;
+    }
+    return found;
+}
+
+/* Which of the last bytes, fewer than 64, are special. */
+static __attribute__((noinline)) uint64_t specials_of_rest(const pgw_copy *copy, const char *at,
+                                                           size_t len)
+{
+    char block[BLOCK] = {0};
+    memcpy(block, at, len);
+    return specials_of_block(copy, block) & ((UINT64_C(1) << len) - 1);
+}
+
+static inline uint64_t specials_among(const pgw_copy *copy, const char *at, const char *end)
+{
+    size_t left = (size_t)(end - at);
+    return left >= BLOCK ? specials_of_block(copy, at) : specials_of_rest(copy, at, left);
+}
+
+/* Whether the row at hand has just begun, and lines end as they do mostly. */
+static bool may_be_plain(const chunk *in)
+{
+    const pgw_copy *copy = in->copy;
+    return in->at == in->row && copy->len == 0 && copy->column == 0 && copy->began &&
+           copy->eol == EOL_NL && !copy->quoted && copy->options->columns > 0;
+}
+
+/* Reads a plain field of the row at hand. */
+static inline void read_plain(pgw_copy *copy, size_t column, const char *begin, const char *end)
+{
+    const pgw_copy_options *options = copy->options;
+    size_t number = options->wanted[column];
+    if (number > 0)
+        copy->fields[number - 1] = pgw_copy_field_plain(options, options->force[number - 1],
+                                                        (pgw_slice){begin, (size_t)(end - begin)});
+}
+
+/* Adds its field to a row of plain fields, which ends at `to`. */
+static inline void end_plain_row(chunk *in, const char *row, const char *to)
+{
+    pgw_copy *copy = in->copy;
+    pgw_buf *out = in->out;
+    size_t come = (size_t)(to - in->put);
+    char *end = pgw_buf_reserve(out, come + 1);
+    memcpy(end, in->put, come);
+    end[come] = copy->options->delimiter;
+    out->len += come + 1;
+    in->put = to;
+    if (!copy->fill(copy->context, copy->fields, out))
+        pgw_buf_add_slice(out, copy->options->null);
+    copy->rows++;
+    end_line_of(copy, (size_t)(to - row));
+}
+
+/* Passes whole rows as long as each has as many fields as it should and none that is quoted or
+ * escaped: their fields are read where they lie. Every other row is left for the readers below. */
+static void pass_plain_rows(chunk *in)
+{
+    pgw_copy *copy = in->copy;
+    const char delimiter = copy->options->delimiter;
+    const size_t last = copy->options->columns - 1;
+    const char *row = in->at, *field = row, *block = row;
+    uint64_t found = specials_among(copy, block, in->end);
+    for (size_t column = 0;;) {
+        if (found == 0) {
+            if (in->end - block <= BLOCK)
+                break;
+            found = specials_among(copy, block += BLOCK, in->end);
+            continue;
+        }
+        const char *at = block + (unsigned)__builtin_ctzll(found);
+        if (*at == delimiter && column < last) {
+            read_plain(copy, column++, field, at);
+        } else {
+            bool whole =
+                *at == '\n' && column == last && *row != '\\' && at - row <= PGW_COPY_KEY_MOST;
+            if (!whole)
+                break;
+            read_plain(copy, column, field, at);
+            end_plain_row(in, row, at);
+            row = at + 1;
+            column = 0;
+        }
+        found &= found - 1;
+        field = at + 1;
+    }
+    in->at = in->row = in->field = row;
 }
 
 /* --- text and csv --- */
@@ -291,6 +443,8 @@ static void read_text(chunk *in)
             pass_newline(in);
             continue;
         }
+        if (may_be_plain(in))
+            pass_plain_rows(in);
         pass_plain(in);
         if (in->at == in->end)
             break;
@@ -327,6 +481,8 @@ static void read_csv(chunk *in)
             pass_newline(in);
             continue;
         }
+        if (may_be_plain(in))
+            pass_plain_rows(in);
         const char *run = in->at;
         pass_plain(in);
         copy->escaped = copy->escaped && in->at == run;
@@ -400,7 +556,8 @@ static void next_of_tuple(chunk *in)
     begin_row(copy);
 }
 
-/* Of as many fields as it should have, or more, one more is told: too many are an error then, too. */
+/* Of as many fields as it should have, or more, one more is told: too many are an error then, too.
+ */
 static void begin_tuple(chunk *in, int32_t count)
 {
     pgw_copy *copy = in->copy;
@@ -503,7 +660,9 @@ pgw_copy *pgw_copy_new(const pgw_copy_options *options, pgw_copy_fill *fill, voi
         copy->specials[i] = (sixteen){0} + (unsigned char)specials[i];
         copy->special[(unsigned char)specials[i]] = true;
     }
-    pgw_buf_reserve(&copy->raw, 64); /* It is never without memory, so that its fields have places. */
+    pgw_buf_reserve(&copy->raw,
+                    64); /* It is never without memory, so that its fields have places. */
+    copy->lengths = pgw_alloc(LINES);
     copy->begins = pgw_calloc(options->wanted_count + 1, sizeof *copy->begins);
     copy->ends = pgw_calloc(options->wanted_count + 1, sizeof *copy->ends);
     copy->fields = pgw_calloc(options->wanted_count + 1, sizeof *copy->fields);
@@ -516,6 +675,7 @@ void pgw_copy_free(pgw_copy *copy)
     if (copy == NULL)
         return;
     pgw_buf_free(&copy->raw);
+    free(copy->lengths);
     free(copy->begins);
     free(copy->ends);
     free(copy->fields);
@@ -527,6 +687,7 @@ void pgw_copy_feed(pgw_copy *copy, pgw_slice bytes, pgw_buf *out)
     if (bytes.len == 0)
         return;
     chunk in = {copy, bytes.ptr, bytes.ptr + bytes.len, bytes.ptr, bytes.ptr, bytes.ptr, out};
+    pgw_buf_reserve(out, bytes.len + bytes.len / 2); /* A row is mostly longer than two numbers. */
     if (copy->options->format == PGW_COPY_BINARY)
         read_binary(&in);
     else if (copy->options->format == PGW_COPY_TEXT)
@@ -559,8 +720,10 @@ bool pgw_copy_confuses(const pgw_copy_options *options)
     if (options->format == PGW_COPY_BINARY)
         return false;
     bool null = options->null.len > 0 && strspn(options->null.ptr, digits) >= options->null.len;
-    bool marker = options->marker.len > 0 && strspn(options->marker.ptr, digits) >= options->marker.len;
+    bool marker =
+        options->marker.len > 0 && strspn(options->marker.ptr, digits) >= options->marker.len;
     bool csv = options->format == PGW_COPY_CSV;
     return null || marker || strchr(digits, options->delimiter) != NULL ||
-           (csv && (strchr(digits, options->quote) != NULL || strchr(digits, options->escape) != NULL));
+           (csv &&
+            (strchr(digits, options->quote) != NULL || strchr(digits, options->escape) != NULL));
 }

@@ -32,6 +32,13 @@ uint64_t pgw_copy_rows(const pgw_copy *copy);
  * added field; more than PGW_COPY_LINE_MOST, and a row that has not ended, count as that. False: it
  * is not known any more. */
 PGW_MUST_CHECK bool pgw_copy_line(const pgw_copy *copy, uint64_t line, size_t *bytes);
+/* The line, from 1, that the row at hand is on; while its field is added, the last one that it is on. */
+uint64_t pgw_copy_at_line(const pgw_copy *copy);
+/* How long `out` was when the header's line had ended, without the end of the line; 0: it has not, or
+ * there is none. */
+size_t pgw_copy_header_end(const pgw_copy *copy);
+/* What comes now is no data: it stands behind the mark that ends it. */
+bool pgw_copy_has_ended(const pgw_copy *copy);
 void pgw_copy_free(pgw_copy *copy); /* NULL is fine */
 
 /* Whether a number as the added field could be read as anything else: as NULL, as the marker of a

@@ -4,6 +4,9 @@
 #include "protocol/error.h"
 #include "protocol/frontend.h"
 #include "protocol/value_in.h"
+#include "protocol/value_integer.h"
+#include "proxy/backend/places/maps.h"
+#include "proxy/ingest/apart.h"
 #include "rewrite/hash/hash.h"
 
 #include <stdio.h>
@@ -22,20 +25,24 @@ struct px_copy {
     pgw_copy *rows;
     pgw_arena arena;   /* `copy` lives in it. */
     pgw_arena scratch; /* Values are read in it. */
+    uint32_t integer;  /* The key is one column of this type of integers, in text or csv; or 0. */
     pgw_value *values; /* One value for each column of the hash_key. */
+    px_apart *apart;   /* Its rows are stored in batches; NULL: as one. */
 };
 
 /* --- the hash of a row --- */
 
 /* False: it cannot be told what is stored for the field. */
-static bool read_value(px_copy *it, const rw_column *column, const pgw_copy_field *field, pgw_value *out)
+static bool read_value(px_copy *it, const rw_column *column, const pgw_copy_field *field,
+                       pgw_value *out)
 {
     pgw_error ignored;
     pgw_reading reading = {&it->env, &it->scratch, &ignored};
     if (field->unknown)
         return false;
     if (it->copy->data.format != PGW_COPY_BINARY)
-        return pgw_value_from_text(column->type, column->typmod, field->bytes, &reading, out) == PGW_KNOWN;
+        return pgw_value_from_text(column->type, column->typmod, field->bytes, &reading, out) ==
+               PGW_KNOWN;
     return pgw_value_from_binary(column->type, field->bytes, &reading, out) == PGW_KNOWN &&
            pgw_value_fit(column->typmod, false, &it->scratch, out, &ignored) == PGW_KNOWN;
 }
@@ -51,11 +58,28 @@ static void add_binary(uint32_t type, uint64_t hash, pgw_buf *out)
         pgw_buf_add_i64(out, (int64_t)hash);
 }
 
-/* A pgw_copy_fill. A row whose hash cannot be told gets NULL: the server says what is wrong with its
- * key, or else that the hash is missing. */
-static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
+static uint32_t type_of_integer(const rw_copy *copy)
 {
-    px_copy *it = context;
+    uint32_t type = copy->table->columns[copy->table->hash_key[0]].type;
+    bool integer = type == PGW_INT2 || type == PGW_INT4 || type == PGW_INT8;
+    bool alone = copy->table->hash_key_count == 1 && copy->key[0] > 0 &&
+                 copy->data.format != PGW_COPY_BINARY;
+    return integer && alone ? type : 0;
+}
+
+/* The hash of a key of one integer, if that is written plainly: the shortest way to most hashes. */
+static bool hash_integer(px_copy *it, const pgw_copy_field *fields, uint64_t *hash)
+{
+    pgw_value value;
+    if (fields->null || fields->unknown || !pgw_integer_plain(it->integer, fields->bytes, &value))
+        return false;
+    *hash = rw_hash_integer(it->copy->table, value.as.integer);
+    return true;
+}
+
+/* The hash of a key of any kind; false if it cannot be told. */
+static bool hash_key(px_copy *it, const pgw_copy_field *fields, uint64_t *hash)
+{
     const rw_table *table = it->copy->table;
     for (size_t i = 0; i < table->hash_key_count; i++) {
         const rw_column *column = &table->columns[table->hash_key[i]];
@@ -66,13 +90,26 @@ static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
                  : !read_value(it, column, field, &it->values[i]))
             return false;
     }
-    uint64_t hash = rw_hash_key(table, it->values);
-    if (it->copy->data.format == PGW_COPY_BINARY)
-        add_binary(table->columns[table->hash_column].type, hash, out);
-    else
-        rw_hash_print(table, hash, out);
+    *hash = rw_hash_key(table, it->values);
     if (it->scratch.bytes > SCRATCH)
         pgw_arena_free(&it->scratch);
+    return true;
+}
+
+/* A pgw_copy_fill. A row whose hash cannot be told gets NULL: the server says what is wrong with
+ * its key, or else that the hash is missing. */
+static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
+{
+    px_copy *it = context;
+    uint64_t hash;
+    if (!(it->integer != 0 && hash_integer(it, fields, &hash)) && !hash_key(it, fields, &hash))
+        return false;
+    if (it->copy->data.format == PGW_COPY_BINARY)
+        add_binary(it->copy->table->columns[it->copy->table->hash_column].type, hash, out);
+    else
+        rw_hash_print(it->copy->table, hash, out);
+    if (it->apart != NULL)
+        px_apart_row(it->apart, hash, out->len);
     return true;
 }
 
@@ -84,6 +121,7 @@ px_copy *px_copy_new(const rw_copy *copy, px_catalog *catalog, pgw_env env)
     it->copy = rw_copy_keep(copy, &it->arena);
     it->catalog = px_catalog_take(catalog);
     it->env = env;
+    it->integer = type_of_integer(it->copy);
     it->values = pgw_arena_alloc(&it->arena, copy->table->hash_key_count * sizeof *it->values);
     it->rows = pgw_copy_new(&it->copy->data, fill, it);
     return it;
@@ -93,6 +131,7 @@ void px_copy_free(px_copy *copy)
 {
     if (copy == NULL)
         return;
+    px_apart_free(copy->apart);
     pgw_copy_free(copy->rows);
     px_catalog_drop(copy->catalog);
     pgw_arena_free(&copy->scratch);
@@ -121,8 +160,36 @@ void px_copy_response(pgw_slice body, pgw_buf *out)
     pgw_certainly(pgw_end(out, begun));
 }
 
+px_load *px_copy_load(px_copy *copy, px_worker *worker, px_identity *identity, pgw_slice statement,
+                      const px_load_ops *ops, void *owner)
+{
+    px_load *load = px_load_new(worker, identity, statement,
+                                px_map_count(worker, copy->copy->table), ops, owner);
+    copy->apart = px_apart_new(worker, load, copy->copy, copy->rows);
+    return load;
+}
+
+px_load *px_copy_loads(const px_copy *copy)
+{
+    return copy->apart != NULL ? px_apart_load(copy->apart) : NULL;
+}
+
+bool px_copy_is_full(const px_copy *copy)
+{
+    return copy->apart != NULL && px_load_is_full(px_apart_load(copy->apart));
+}
+
+void px_copy_refuse(px_copy *copy, const char *sqlstate, const char *message)
+{
+    px_apart_refuse(copy->apart, sqlstate, message);
+}
+
 void px_copy_data(px_copy *copy, pgw_slice bytes, pgw_buf *out)
 {
+    if (copy->apart != NULL) {
+        px_apart_data(copy->apart, bytes);
+        return;
+    }
     size_t before = out->len, begun = pgw_begin(out, 'd'), head = out->len;
     pgw_copy_feed(copy->rows, bytes, out);
     if (out->len == head)
@@ -133,6 +200,10 @@ void px_copy_data(px_copy *copy, pgw_slice bytes, pgw_buf *out)
 
 void px_copy_end(px_copy *copy, pgw_buf *out)
 {
+    if (copy->apart != NULL) {
+        px_apart_end(copy->apart);
+        return;
+    }
     size_t before = out->len, begun = pgw_begin(out, 'd'), head = out->len;
     pgw_copy_finish(copy->rows, out);
     if (out->len == head)
@@ -153,7 +224,8 @@ static bool lacks_hash(const px_copy *it, pgw_slice body)
     if (pgw_slice_eq_str(code, "23502"))
         return pgw_slice_eq_str(pgw_error_field(body, 'c'), hash);
     int len = snprintf(key, sizeof key, "(%s) = (null)", hash);
-    return pgw_slice_eq_str(code, "23514") && detail.len > 0 && memmem(detail.ptr, detail.len, key, (size_t)len);
+    return pgw_slice_eq_str(code, "23514") && detail.len > 0 &&
+           memmem(detail.ptr, detail.len, key, (size_t)len);
 }
 
 /* The last place of `COPY name, line ` in a context; NULL: there is none. */
@@ -171,6 +243,14 @@ static const char *last_line(const px_copy *it, pgw_slice context, size_t *len)
     return found;
 }
 
+/* The line of the client's data that an error of a batch is about; or where the data has come to.
+ */
+static uint64_t line_of_load(const px_copy *it, uint64_t line)
+{
+    const px_load *load = px_apart_load(it->apart);
+    return px_load_error(load).len > 0 ? px_load_line(load, line) : pgw_copy_at_line(it->rows);
+}
+
 /* The context with the client's own row in it; one that is too old to be known is not shown. */
 static void add_context(const px_copy *it, pgw_slice context, pgw_buf *out)
 {
@@ -178,6 +258,12 @@ static void add_context(const px_copy *it, pgw_slice context, pgw_buf *out)
     const char *line = last_line(it, context, &begin), *end = context.ptr + context.len;
     char *behind = NULL;
     unsigned long long number = line != NULL ? strtoull(line + begin, &behind, 10) : 0;
+    if (it->apart != NULL && line != NULL) {
+        pgw_buf_add(out, context.ptr, (size_t)(line + begin - context.ptr));
+        number = line_of_load(it, number);
+        pgw_buf_addf(out, "%llu", number);
+        context = (pgw_slice){behind, (size_t)(end - behind)};
+    }
     bool shows = line != NULL && end - behind >= 4 && memcmp(behind, ": \"", 3) == 0;
     bool known = shows && pgw_copy_line(it->rows, number, &len);
     size_t shown = shows ? (size_t)(end - behind) - 4 : 0;
@@ -198,11 +284,13 @@ static bool add_counts(pgw_slice message, pgw_buf *out)
     int has, wants;
     char text[120];
     snprintf(text, sizeof text, "%.*s", (int)message.len, message.ptr);
-    bool names = sscanf(text, "wrong number of fields in header line: got %d, expected %d", &has, &wants) == 2;
+    bool names = sscanf(text, "wrong number of fields in header line: got %d, expected %d", &has,
+                        &wants) == 2;
     if (!names && sscanf(text, "row field count is %d, expected %d", &has, &wants) != 2)
         return false;
     pgw_buf_addf(out, "%s %d, expected %d",
-                 names ? "wrong number of fields in header line: got" : "row field count is", has > wants ? has - 1 : has, wants - 1);
+                 names ? "wrong number of fields in header line: got" : "row field count is",
+                 has > wants ? has - 1 : has, wants - 1);
     return true;
 }
 
@@ -222,22 +310,41 @@ static void add_unhashed(const px_copy *it, pgw_buf *out)
 {
     const rw_table *table = it->copy->table;
     pgw_buf_addf(out,
-                 "SERROR%cVERROR%cC0A000%cMcannot compute the hash of table \"%s\": the value of column \"%s\" "
-                 "cannot be told from the data alone%cHWrite it as PostgreSQL prints it: dates in ISO form, times "
+                 "SERROR%cVERROR%cC0A000%cMcannot compute the hash of table \"%s\": the value of "
+                 "column \"%s\" "
+                 "cannot be told from the data alone%cHWrite it as PostgreSQL prints it: dates in "
+                 "ISO form, times "
                  "with their offset from UTC.%c",
-                 '\0', '\0', '\0', table->name, table->columns[table->hash_key[0]].name, '\0', '\0');
+                 '\0', '\0', '\0', table->name, table->columns[table->hash_key[0]].name, '\0',
+                 '\0');
 }
 
-void px_copy_error(const px_copy *copy, pgw_slice body, pgw_buf *out)
+/* What has become of a COPY in batches that has failed, behind the hint that there is. */
+static void add_outcome(const px_copy *it, pgw_slice hint, pgw_buf *out)
 {
-    bool unhashed = lacks_hash(copy, body);
+    const px_load *load = px_apart_load(it->apart);
+    uint64_t missing = px_load_missing(load), line = pgw_copy_at_line(it->rows);
+    pgw_buf_add_byte(out, 'H');
+    pgw_buf_add_slice(out, hint);
+    pgw_buf_addf(out, "%s%llu rows are committed; rows from line %llu on may be missing.%c",
+                 hint.len > 0 ? " " : "", (unsigned long long)px_load_committed(load),
+                 (unsigned long long)(missing > 0 ? missing : line), '\0');
+}
+
+void px_copy_error(const px_copy *copy, pgw_slice body, bool fails, pgw_buf *out)
+{
+    bool unhashed = lacks_hash(copy, body), tells = fails && copy->apart != NULL;
     if (unhashed)
         add_unhashed(copy, out);
     for (size_t at = 0; at < body.len && body.ptr[at] != '\0';) {
         pgw_slice field = {body.ptr + at, strnlen(body.ptr + at, body.len - at)};
-        if (!unhashed || field.ptr[0] == 'W')
+        if (field.ptr[0] == 'H' && tells)
+            ;
+        else if (!unhashed || field.ptr[0] == 'W')
             add_field(copy, field, out);
         at += field.len + 1;
     }
+    if (tells)
+        add_outcome(copy, unhashed ? PGW_LITERAL("") : pgw_error_field(body, 'H'), out);
     pgw_buf_add_byte(out, '\0');
 }

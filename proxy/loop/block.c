@@ -1,7 +1,5 @@
 #include "proxy/loop/block.h"
 
-#include "protocol/bytes.h"
-
 #include <stdlib.h>
 
 enum { MAX_SPARE = 256 };
@@ -35,6 +33,26 @@ void px_block_drop(px_blocks *blocks, px_block *block)
     block->next = blocks->spare;
     blocks->spare = block;
     blocks->count++;
+}
+
+void px_block_begin(pgw_buf *buf)
+{
+    pgw_buf_reserve(buf, sizeof(px_block));
+    buf->len = sizeof(px_block);
+}
+
+size_t px_block_len(const pgw_buf *buf)
+{
+    return buf->len - sizeof(px_block);
+}
+
+px_block *px_block_of(pgw_buf *buf)
+{
+    px_block *block = (px_block *)buf->ptr;
+    block->cap = buf->cap - sizeof *block;
+    block->references = 1;
+    *buf = (pgw_buf){0};
+    return block;
 }
 
 static void free_spares(px_blocks *blocks, size_t count)

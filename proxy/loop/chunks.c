@@ -68,6 +68,12 @@ void px_chunks_share(px_chunks *chunks, px_block *block, size_t offset, size_t l
     chunks->bytes += len;
 }
 
+void px_chunks_give(px_chunks *chunks, px_block *block, size_t len)
+{
+    add(chunks, block, 0, len);
+    chunks->bytes += len;
+}
+
 bool px_chunks_extend(px_chunks *chunks, const px_block *block, size_t offset, size_t len)
 {
     px_chunk *last = last_of(chunks);

@@ -32,6 +32,8 @@ size_t px_chunks_room(const px_chunks *chunks);
 void px_chunks_put(px_chunks *chunks, px_blocks *blocks, const char *bytes, size_t len);
 /* Puts a slice of `block` at the end, which is shared from now on. */
 void px_chunks_share(px_chunks *chunks, px_block *block, size_t offset, size_t len);
+/* Puts the first `len` bytes of `block` at the end, with its reference. */
+void px_chunks_give(px_chunks *chunks, px_block *block, size_t len);
 /* If the last slice ends where this one begins, makes it longer; else false. */
 bool px_chunks_extend(px_chunks *chunks, const px_block *block, size_t offset, size_t len);
 /* The first `len` bytes are dealt with. */

@@ -300,6 +300,19 @@ void px_stream_put_buf(px_stream *stream, const pgw_buf *buf)
     px_stream_put(stream, buf->ptr, buf->len);
 }
 
+void px_stream_give(px_stream *stream, pgw_buf *buf)
+{
+    size_t len = px_block_len(buf);
+    px_block *block = px_block_of(buf);
+    if (stream->broken || len < WORTH_SHARING || len <= px_chunks_room(&stream->out)) {
+        px_stream_put(stream, block->bytes, len);
+        px_block_drop(&stream->worker->blocks, block);
+        return;
+    }
+    px_chunks_give(&stream->out, block, len);
+    mark_dirty(stream);
+}
+
 void px_stream_pass(px_stream *stream, px_stream *from, size_t len)
 {
     assert(len <= from->in_end - from->in_start);

@@ -60,6 +60,8 @@ bool px_stream_ended(const px_stream *stream); /* on_end was, or is being, calle
  * consumed. */
 void px_stream_put(px_stream *stream, const void *ptr, size_t len);
 void px_stream_put_buf(px_stream *stream, const pgw_buf *buf);
+/* Bytes that were appended since px_block_begin(), with their memory: the buffer is empty then. */
+void px_stream_give(px_stream *stream, pgw_buf *buf);
 void px_stream_pass(px_stream *stream, px_stream *from, size_t len);
 size_t px_stream_pending(const px_stream *stream); /* bytes put and not written */
 /* Bytes put, since this was asked last, that the peer will never take, for it is gone. */

@@ -6,6 +6,7 @@
 #include "rewrite/lex/quote.h"
 
 #include <inttypes.h>
+#include <endian.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -87,6 +88,16 @@ static uint64_t hash_canonical(const rw_table *table, const pgw_value *values)
     uint64_t hash = hash_bytes(table, pgw_slice_buf(&all));
     pgw_buf_free(&all);
     return hash;
+}
+
+uint64_t rw_hash_integer(const rw_table *table, int64_t value)
+{
+    uint64_t bytes = htole64((uint64_t)value);
+    uint64_t whole = table->hash_function == RW_NUMERIC_HASH ? rw_numeric_hash((uint64_t)value)
+                     : table->hash_function == RW_PG_HASH
+                         ? rw_pg_hash(&(pgw_value){.type = PGW_INT8, .as.integer = value}, 1)
+                         : hash_bytes(table, (pgw_slice){(const char *)&bytes, sizeof bytes});
+    return rw_hash_stored(table, whole);
 }
 
 uint64_t rw_hash_whole(const rw_table *table, const pgw_value *values)

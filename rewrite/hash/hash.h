@@ -27,6 +27,8 @@ static inline uint64_t rw_hash_key(const rw_table *table, const pgw_value *value
 {
     return rw_hash_stored(table, rw_hash_whole(table, values));
 }
+/* The same of a key that is one value of smallint, integer or bigint. */
+uint64_t rw_hash_integer(const rw_table *table, int64_t value);
 /* The number as SQL writes it for the table's hash_type: signed for int8, unsigned for uint64. */
 void rw_hash_print(const rw_table *table, uint64_t hash, pgw_buf *out);
 /* The expression that recomputes what the hash column holds in PostgreSQL or in YQL, or NULL if

@@ -648,6 +648,8 @@ static const word words[] = {
     {TABLE, "lookups: true", true, OF_TABLE(lookups)},
     {TABLE, "hide_in_catalog: false", false, OF_TABLE(hide_in_catalog)},
     {TABLE, "hide_in_catalog: true", true, OF_TABLE(hide_in_catalog)},
+    {TABLE, "copy: atomic", CFG_COPY_ATOMIC, OF_TABLE(copy)},
+    {TABLE, "copy: partition", CFG_COPY_PARTITION, OF_TABLE(copy)},
     {TABLE, "atomicity: statement", CFG_ATOMICITY_STATEMENT, OF_TABLE(atomicity)},
     {TABLE, "atomicity: partition", CFG_ATOMICITY_PARTITION, OF_TABLE(atomicity)},
     {TABLE, "sequences: session", CFG_SEQUENCES_SESSION, OF_TABLE(sequences)},

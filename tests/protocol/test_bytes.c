@@ -59,6 +59,28 @@ static void test_digits(void **state)
     }
 }
 
+/* Each number of digits, with zeros in all places, as printf writes it. */
+static void test_digits_of_every_length(void **state)
+{
+    (void)state;
+    char expected[64];
+    uint64_t ten = 1;
+    for (int digits = 1; digits <= 20; digits++, ten *= 10) {
+        const uint64_t values[] = {ten - 1,       ten,         ten + 1,
+                                   ten + ten / 2, ten / 7 * 9, ten + 10305070901 % ten};
+        for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+            pgw_buf buf = {0};
+            pgw_buf_add_unsigned(&buf, values[i]);
+            pgw_buf_add_byte(&buf, ' ');
+            pgw_buf_add_decimal(&buf, -(int64_t)(values[i] >> 1));
+            snprintf(expected, sizeof expected, "%llu %lld", (unsigned long long)values[i],
+                     -(long long)(values[i] >> 1));
+            assert_true(pgw_slice_eq_str(pgw_slice_buf(&buf), expected));
+            pgw_buf_free(&buf);
+        }
+    }
+}
+
 static void test_growing(void **state)
 {
     (void)state;
@@ -172,6 +194,7 @@ int main(void)
         cmocka_unit_test(test_comparing_without_case),
         cmocka_unit_test(test_numbers_on_the_wire),
         cmocka_unit_test(test_digits),
+        cmocka_unit_test(test_digits_of_every_length),
         cmocka_unit_test(test_growing),
         cmocka_unit_test(test_adding_nothing),
         cmocka_unit_test(test_copies),

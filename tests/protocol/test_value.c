@@ -1,4 +1,5 @@
 /* Values in and out: by the vectors that PostgreSQL itself answered. */
+#include "protocol/value_integer.h"
 #include "protocol/value_canonical.h"
 #include "protocol/value_cast.h"
 #include "protocol/value_in.h"
@@ -557,9 +558,41 @@ static void each_month_has_its_last_day(void **state)
     }
 }
 
+/* A number of each length, and with each of its bytes replaced. */
+static void test_plain_integers(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t type;
+        size_t most;
+    } types[] = {{PGW_INT2, 4}, {PGW_INT4, 9}, {PGW_INT8, 18}};
+    static const char digits[] = "9018273645546372819",
+                      others[] = {'\0', ' ', '-', '/', ':', 'a', '\x80', '\xb0', '\xff'};
+    for (size_t t = 0; t < 3; t++)
+        for (size_t begin = 0; begin < 2; begin++)
+            for (size_t len = 0; len < sizeof digits - begin; len++) {
+                char text[sizeof digits] = "";
+                pgw_value out;
+                memcpy(text, digits + begin, len);
+                bool plain = len > 0 && len <= types[t].most;
+                assert_int_equal(pgw_integer_plain(types[t].type, (pgw_slice){text, len}, &out),
+                                 plain);
+                assert_true(!plain || (out.type == types[t].type &&
+                                       out.as.integer == strtoll(text, NULL, 10)));
+                for (size_t i = 0; i < len * sizeof others; i++) {
+                    char kept = text[i / sizeof others];
+                    text[i / sizeof others] = others[i % sizeof others];
+                    assert_false(pgw_integer_plain(types[t].type, (pgw_slice){text, len}, &out));
+                    text[i / sizeof others] = kept;
+                }
+            }
+    assert_false(pgw_integer_plain(PGW_TEXT, PGW_LITERAL("1"), &(pgw_value){0}));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plain_integers),
         cmocka_unit_test(text_is_read_as_postgres_does),
         cmocka_unit_test(newer_servers_read_more_numbers),
         cmocka_unit_test(typmod_may_be_given_at_once),

@@ -119,6 +119,25 @@ static void keys_hash_as_published(void **state)
     assert_int_equal(wrong, 0);
 }
 
+static void a_lone_integer_hashes_as_a_key(void **state)
+{
+    (void)state;
+    static const uint32_t types[] = {PGW_INT2, PGW_INT4, PGW_INT8};
+    static const int64_t numbers[] = {
+        0, 1, -1, 255, 256, INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, INT64_MAX, INT64_MIN};
+    for (rw_hash_function function = RW_XXH3; function <= RW_PG_HASH; function++)
+        for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+            size_t type = numbers[i] == (int16_t)numbers[i]   ? 0
+                          : numbers[i] == (int32_t)numbers[i] ? 1
+                                                              : 2;
+            for (; type < 3; type++) {
+                rw_table table = {.hash_function = function, .hash_key_count = 1};
+                pgw_value value = {.type = types[type], .as.integer = numbers[i]};
+                assert_int_equal(rw_hash_integer(&table, numbers[i]), rw_hash_key(&table, &value));
+            }
+        }
+}
+
 static void support_is_checked_by_type(void **state)
 {
     (void)state;
@@ -267,6 +286,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_are_as_published),
         cmocka_unit_test(pg_hash_is_postgres_hash),
+        cmocka_unit_test(a_lone_integer_hashes_as_a_key),
         cmocka_unit_test(keys_hash_as_published),
         cmocka_unit_test(support_is_checked_by_type),
         cmocka_unit_test(expressions_are_given_where_there_are_any),

@@ -341,6 +341,17 @@ void px_link_send_buf(px_link *link, const pgw_buf *buf)
     link->kind->send(link, buf->ptr, buf->len);
 }
 
+void px_link_give(px_link *link, pgw_buf *buf)
+{
+    if (link->kind->give != NULL) {
+        link->kind->give(link, buf);
+        return;
+    }
+    size_t len = px_block_len(buf);
+    link->kind->send(link, buf->ptr + buf->len - len, len);
+    pgw_buf_free(buf);
+}
+
 void px_link_pass(px_link *link, px_stream *from, size_t len)
 {
     link->kind->pass(link, from, len);

@@ -61,6 +61,8 @@ void px_link_finish(px_link *link);
 /* A copy of the bytes. */
 void px_link_send(px_link *link, const void *ptr, size_t len);
 void px_link_send_buf(px_link *link, const pgw_buf *buf);
+/* Bytes that were appended since px_block_begin(), with their memory: the buffer is empty then. */
+void px_link_give(px_link *link, pgw_buf *buf);
 /* The first `len` bytes of a client's input, consumed; not copied where the kind can do without. */
 void px_link_pass(px_link *link, px_stream *from, size_t len);
 size_t px_link_pending(const px_link *link); /* bytes sent that have not left */
@@ -123,6 +125,7 @@ typedef struct px_link_kind {
     void (*close)(px_link *link);
     void (*finish)(px_link *link);
     void (*send)(px_link *link, const void *ptr, size_t len);
+    void (*give)(px_link *link, pgw_buf *buf); /* NULL: they are sent as a copy. */
     void (*pass)(px_link *link, px_stream *from, size_t len);
     size_t (*pending)(const px_link *link);
     void (*cancel)(px_link *link); /* none is under way */

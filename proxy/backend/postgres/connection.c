@@ -200,6 +200,11 @@ static void put(px_link *link, const void *ptr, size_t len)
     px_stream_put(of(link)->stream, ptr, len);
 }
 
+static void give(px_link *link, pgw_buf *buf)
+{
+    px_stream_give(of(link)->stream, buf);
+}
+
 static void pass(px_link *link, px_stream *from, size_t len)
 {
     px_stream_pass(of(link)->stream, from, len);
@@ -251,6 +256,7 @@ const px_link_kind px_postgres_link = {
     .close = close_connection,
     .finish = finish,
     .send = put,
+    .give = give,
     .pass = pass,
     .pending = pending,
     .cancel = cancel,

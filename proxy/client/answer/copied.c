@@ -1,5 +1,6 @@
 #include "proxy/client/answer/copied.h"
 
+#include "protocol/frontend.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/core/settings.h"
 #include "proxy/ingest/copy.h"
@@ -23,11 +24,130 @@ bool px_copied_is(const px_reply *reply)
 bool px_copied_is_owed(const px_session *session)
 {
     const px_replies *replies = &session->pending.replies;
-    for (size_t i = session->own.copy != NULL; i < replies->count; i++) /* The first may be under way. */
+    for (size_t i = session->own.copy != NULL; i < replies->count;
+         i++) /* The first may be under way. */
         if (copy_of(px_replies_at(replies, i)) != NULL)
             return true;
     return false;
 }
+
+/* --- in batches --- */
+
+static const px_load *load_of(const px_session *session)
+{
+    return session->own.copy != NULL ? px_copy_loads(session->own.copy) : NULL;
+}
+
+bool px_copied_is_apart(const px_session *session)
+{
+    return load_of(session) != NULL;
+}
+
+bool px_copied_is_under_way(const px_session *session)
+{
+    const px_load *load = load_of(session);
+    return load != NULL && (session->own.copy_in || !px_load_is_settled(load));
+}
+
+/* A batch was answered: the client may go on, or it is told that one has failed. */
+static void on_moved(void *owner)
+{
+    px_session *session = owner;
+    const px_load *load = load_of(session);
+    if (px_load_is_settled(load) && px_load_error(load).len > 0)
+        session->own.copy_in = false;
+    px_stream_resume(session->peer.stream);
+    px_session_look(session);
+}
+
+static void on_notice(void *owner, pgw_slice body)
+{
+    px_session *session = owner;
+    pgw_buf out = {0};
+    size_t begun = pgw_begin(&out, 'N');
+    px_copy_error(session->own.copy, body, false, &out);
+    pgw_certainly(pgw_end(&out, begun));
+    px_stream_put_buf(session->peer.stream, &out);
+    pgw_buf_free(&out);
+}
+
+static const px_load_ops load_ops = {on_moved, on_notice};
+
+/* Whether its rows may be stored apart: as the table has it, where nothing else hangs on them, and
+ * where other links do with them what the session's own would. */
+static bool may_load(const px_session *session, const px_reply *reply)
+{
+    const rw_copy *copy = copy_of(reply);
+    const rw_table *table = copy->table;
+    return table->copied_apart && table->mergeable && !table->reads_settings &&
+           reply->kind == PX_REPLY_QUERY && session->own.status == 'I' &&
+           !session->who.is_private && copy->data.header != PGW_COPY_HEADER_MATCH;
+}
+
+/* The server's own COPY gets no row and ends at once, so that it holds no locks. What it says is
+ * looked at when all batches are answered. */
+static void begin_load(px_session *session, const px_reply *reply)
+{
+    static const char nothing[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0\0\377\377";
+    pgw_buf out = {0};
+    px_text_render(reply->text, NULL, &out);
+    px_copy_load(session->own.copy, session->worker, session->who.identity, pgw_slice_buf(&out),
+                 &load_ops, session);
+    pgw_buf_clear(&out);
+    if (copy_of(reply)->data.format == PGW_COPY_BINARY) {
+        size_t begun = pgw_begin(&out, 'd');
+        pgw_buf_add(&out, nothing, sizeof nothing - 1);
+        pgw_certainly(pgw_end(&out, begun));
+    }
+    size_t begun = pgw_begin(&out, 'c');
+    pgw_certainly(pgw_end(&out, begun));
+    px_session_send(session, &out);
+    pgw_buf_free(&out);
+}
+
+/* Nothing more of it is stored, because of its client. */
+static void give_up(px_session *session, const char *what, pgw_slice reason)
+{
+    pgw_buf message = {0};
+    pgw_buf_add_str(&message, what);
+    pgw_buf_add(&message, reason.ptr, strnlen(reason.ptr, reason.len));
+    pgw_buf_add_byte(&message, '\0');
+    px_copy_refuse(session->own.copy, "57014", message.ptr);
+    pgw_buf_free(&message);
+}
+
+bool px_copied_ends(px_session *session, const pgw_slice *reason)
+{
+    if (reason == NULL)
+        px_copied_finish(session);
+    else
+        give_up(session, "COPY from stdin failed: ", *reason);
+    if (!px_load_is_settled(load_of(session)))
+        return false;
+    session->own.copy_in = false;
+    px_session_look(session);
+    return true;
+}
+
+bool px_copied_cancel(px_session *session)
+{
+    if (!px_copied_is_under_way(session))
+        return false;
+    give_up(session, "canceling statement due to user request", PGW_LITERAL(""));
+    return true;
+}
+
+uint64_t px_copied_rows(const px_session *session)
+{
+    return px_load_committed(load_of(session));
+}
+
+pgw_slice px_copied_failure(const px_session *session)
+{
+    return px_load_error(load_of(session));
+}
+
+/* --- as it comes --- */
 
 void px_copied_begin(px_session *session, const px_reply *reply, pgw_slice body)
 {
@@ -35,6 +155,8 @@ void px_copied_begin(px_session *session, const px_reply *reply, pgw_slice body)
     pgw_buf out = {0};
     px_copied_over(session);
     session->own.copy = px_copy_new(copy_of(reply), catalog, px_settings_env(session));
+    if (may_load(session, reply))
+        begin_load(session, reply);
     px_copy_response(body, &out);
     px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
@@ -44,9 +166,10 @@ void px_copied_begin(px_session *session, const px_reply *reply, pgw_slice body)
 void px_copied_feed(px_session *session, pgw_slice bytes)
 {
     pgw_buf out = {0};
+    px_block_begin(&out);
     px_copy_data(session->own.copy, bytes, &out);
-    px_session_send(session, &out);
-    pgw_buf_free(&out);
+    px_session_send_begun(session);
+    px_link_give(session->own.link, &out);
 }
 
 void px_copied_finish(px_session *session)

@@ -23,6 +23,20 @@ void px_copied_begin(struct px_session *session, const struct px_reply *reply, p
 void px_copied_feed(struct px_session *session, pgw_slice bytes);
 /* The data has ended, and the link is told so next. */
 void px_copied_finish(struct px_session *session);
+/* Whether its rows are stored in batches; the functions below are for such alone. */
+bool px_copied_is_apart(const struct px_session *session);
+/* … and batches, or the client's data, are still awaited: what the own link says has to wait, too.
+ * When that is over, px_session_look() is called. */
+bool px_copied_is_under_way(const struct px_session *session);
+/* The client has ended the data, or, for a reason, given it up. False: batches are on their way; it
+ * is to be called again when px_session_look() is. */
+bool px_copied_ends(struct px_session *session, const pgw_slice *reason);
+/* The client has cancelled it. False: there is none that is under way. */
+bool px_copied_cancel(struct px_session *session);
+/* So many of its rows are committed. */
+uint64_t px_copied_rows(const struct px_session *session);
+/* The body of the error by which it has failed; empty: it has not. */
+pgw_slice px_copied_failure(const struct px_session *session);
 /* It is answered, or the link is gone. */
 void px_copied_over(struct px_session *session);
 

@@ -3,6 +3,7 @@
 #include "protocol/backend.h"
 #include "proxy/base/address.h"
 #include "proxy/base/log.h"
+#include "proxy/ingest/copy.h"
 #include "proxy/ingest/submit.h"
 
 #include <assert.h>
@@ -98,7 +99,7 @@ static bool is_owed_much(const px_session *session)
 bool px_session_is_read(const px_session *session)
 {
     if (session->wait != PX_WAIT_NOTHING || session->peer.leaving || session->own.fatal ||
-        is_owed_much(session))
+        is_owed_much(session) || (session->own.copy != NULL && px_copy_is_full(session->own.copy)))
         return false;
     return !session->own.ready || (!px_link_cancelling(session->own.link) &&
                                    px_link_pending(session->own.link) < PX_STREAM_HIGH);

@@ -2,6 +2,7 @@
 
 #include "proxy/backend/base/pids.h"
 #include "proxy/base/shared.h"
+#include "proxy/client/answer/copied.h"
 #include "proxy/client/answer/refuse.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/core/sessions.h"
@@ -26,6 +27,8 @@ static void cancel(px_session *session)
 {
     if (px_submitted(&session->units))
         px_submit_withdraw(&session->units);
+    else if (px_copied_cancel(session))
+        return;
     else if (session->own.ready && session->pending.replies.count > 0)
         px_link_cancel(session->own.link);
     else if (session->wait == PX_WAIT_LINK || session->wait == PX_WAIT_CATALOG ||

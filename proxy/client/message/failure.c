@@ -438,7 +438,7 @@ px_fate px_failure_notice(px_session *session, const px_reply *head, pgw_slice b
     pgw_buf told = {0};
     if (session->own.copy == NULL)
         return on_notice(session, head, body);
-    px_copy_error(session->own.copy, body, &told);
+    px_copy_error(session->own.copy, body, false, &told);
     px_fate what = on_notice(session, head, pgw_slice_buf(&told));
     pgw_buf_free(&told);
     return what;
@@ -449,7 +449,7 @@ px_fate px_failure(px_session *session, pgw_slice body)
     pgw_buf told = {0};
     if (session->own.copy == NULL)
         return on_failure(session, body);
-    px_copy_error(session->own.copy, body, &told);
+    px_copy_error(session->own.copy, body, true, &told);
     px_copied_over(session);
     px_fate what = on_failure(session, pgw_slice_buf(&told));
     if (what == PX_SHOW) {

@@ -228,6 +228,34 @@ static px_fate on_executed(px_session *session, px_reply *head, pgw_slice body)
     return what == PX_INSTEAD ? PX_INSTEAD : popped;
 }
 
+static px_fate on_complete(px_session *session, px_reply *head, pgw_slice body)
+{
+    bool query = head == NULL || head->kind == PX_REPLY_QUERY;
+    return query ? on_query_complete(session, head, body) : on_executed(session, head, body);
+}
+
+/* A COPY of a configured table is complete. What has become of rows in batches the link does not
+ * know. */
+static px_fate on_copied(px_session *session, px_reply *head, pgw_slice body)
+{
+    if (px_copied_is_apart(session) && px_copied_failure(session).len > 0)
+        return px_failure(session, px_copied_failure(session));
+    pgw_buf out = {0};
+    if (px_copied_is_apart(session)) {
+        char tag[40];
+        snprintf(tag, sizeof tag, "COPY %llu", (unsigned long long)px_copied_rows(session));
+        pgw_write_tag(tag, &out);
+    }
+    px_copied_over(session);
+    px_fate what = on_complete(session, head, body);
+    if (what == PX_SHOW && out.len > 0) {
+        px_stream_put_buf(session->peer.stream, &out);
+        what = PX_INSTEAD;
+    }
+    pgw_buf_free(&out);
+    return what;
+}
+
 /* Somebody has changed the table, or what else types are inferred of. */
 static void described_otherwise(px_session *session, const px_reply *head)
 {
@@ -400,9 +428,8 @@ static px_fate on_message(px_session *session, char type, pgw_slice body)
     case 'n':
         return on_columns(session, head, body);
     case 'C':
-        if (session->own.copy != NULL)
-            px_copied_over(session);
-        return query ? on_query_complete(session, head, body) : on_executed(session, head, body);
+        return session->own.copy != NULL ? on_copied(session, head, body)
+                                         : on_complete(session, head, body);
     case 'I':
     case 's':
         return query ? PX_SHOW : pop(session);
@@ -441,8 +468,9 @@ static bool needs_body(const px_session *session, char type, const px_reply *hea
     case 'T':
         return head != NULL && head->kind == PX_REPLY_DESCRIBE && head->plan != NULL;
     case 'C':
-        return superseded(head) > 0 || session->names.deallocates != NULL ||
-               session->names.prepares != NULL || session->own.ordinary > 0;
+        return superseded(head) > 0 || session->own.copy != NULL ||
+               session->names.deallocates != NULL || session->names.prepares != NULL ||
+               session->own.ordinary > 0;
     default:
         return false;
     }
@@ -561,7 +589,7 @@ void px_reply_input(px_session *session)
     px_link *link = session->own.link;
     bool more = true;
     while (more && session->state == PX_READY && session->own.link == link &&
-           !px_stream_is_full(session->peer.stream)) {
+           !px_stream_is_full(session->peer.stream) && !px_copied_is_under_way(session)) {
         if (session->own.left > 0)
             more = move(session, link);
         else

@@ -269,6 +269,21 @@ static bool handle_flush(px_session *session, pgw_frame frame)
     return true;
 }
 
+/* The end of data that is stored in batches, which the server knows nothing of. */
+static bool end_apart(px_session *session, pgw_frame frame)
+{
+    enum { REASON = 1024 }; /* bytes of CopyFail that are looked at */
+    pgw_slice message = px_stream_input(session->peer.stream);
+    size_t wanted = frame.size < REASON ? frame.size : REASON;
+    if (message.len < wanted)
+        return false;
+    pgw_slice reason = {message.ptr + PGW_HEADER, wanted - PGW_HEADER};
+    if (!px_copied_ends(session, frame.type == 'f' ? &reason : NULL))
+        return false;
+    px_relay_drop(session, frame);
+    return true;
+}
+
 static bool handle_copy(px_session *session, pgw_frame frame)
 {
     if (!session->own.ready) {
@@ -280,6 +295,8 @@ static bool handle_copy(px_session *session, pgw_frame frame)
         return false;
     }
     bool ours = session->own.copy != NULL && session->own.copy_in;
+    if (ours && frame.type != 'd' && px_copied_is_apart(session))
+        return end_apart(session, frame);
     if (ours && frame.type == 'd') {
         px_relay_copied(session, frame);
         return true;

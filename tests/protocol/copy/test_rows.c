@@ -1,15 +1,21 @@
-/* The data of COPY … FROM STDIN with a field more a row, however it is cut. Rows have three columns, of
- * which the first and the third are read; the added field shows them. */
+/* The data of COPY … FROM STDIN with a field more a row, however it is cut. Rows have three
+ * columns, of which the first and the third are read; the added field shows them. */
 #include "protocol/copy/rows.h"
 #include "tests/protocol/wire_vectors.h"
 
 static const uint16_t wanted[] = {1, 0, 2};
-static const unsigned char force[] = {0, 0}, forced[] = {PGW_COPY_FORCE_NOT_NULL, PGW_COPY_FORCE_NULL};
+static const unsigned char force[] = {0, 0},
+                           forced[] = {PGW_COPY_FORCE_NOT_NULL, PGW_COPY_FORCE_NULL};
 
-#define TEXT .format = PGW_COPY_TEXT, .delimiter = ',', .null = PGW_LITERAL("\\N"), .quote = '"', .escape = '"'
-#define CSV_OF(q, e) .format = PGW_COPY_CSV, .delimiter = ',', .null = PGW_LITERAL(""), .quote = q, .escape = e, .csv_dot_ends = true
+#define TEXT                                                                                       \
+    .format = PGW_COPY_TEXT, .delimiter = ',', .null = PGW_LITERAL("\\N"), .quote = '"',           \
+    .escape = '"'
+#define CSV_OF(q, e)                                                                               \
+    .format = PGW_COPY_CSV, .delimiter = ',', .null = PGW_LITERAL(""), .quote = q, .escape = e,    \
+    .csv_dot_ends = true
 #define CSV CSV_OF('"', '"')
-#define COLUMNS_OF(f) .columns = 3, .wanted = wanted, .force = f, .wanted_count = 2, .added = PGW_LITERAL("hash")
+#define COLUMNS_OF(f)                                                                              \
+    .columns = 3, .wanted = wanted, .force = f, .wanted_count = 2, .added = PGW_LITERAL("hash")
 #define COLUMNS COLUMNS_OF(force)
 
 static const struct {
@@ -27,7 +33,9 @@ static const struct {
     {{TEXT, COLUMNS}, "a,b,c\n\\.\nd,e,f\n", "a,b,c,<a|c>\n\\.\nd,e,f\n"},
     {{TEXT, COLUMNS}, "a,b,c\\.\nd", "a,b,c,<a|c>\\.\nd"},
     {{TEXT, COLUMNS, .header = PGW_COPY_HEADER}, "x,y,z\na,b,c\n", "x,y,z\na,b,c,<a|c>\n"},
-    {{TEXT, COLUMNS, .header = PGW_COPY_HEADER_MATCH}, "x,y,z\na,b,c\n", "x,y,z,hash\na,b,c,<a|c>\n"},
+    {{TEXT, COLUMNS, .header = PGW_COPY_HEADER_MATCH},
+     "x,y,z\na,b,c\n",
+     "x,y,z,hash\na,b,c,<a|c>\n"},
     {{TEXT, COLUMNS, .marker = PGW_LITERAL("\\D")}, "\\D,b,c\n", "\\D,b,c,<?|c>\n"},
     {{CSV, COLUMNS}, "\"a\n\"\"b\",\"\",c\n", "\"a\n\"\"b\",\"\",c,<a\n\"b|c>\n"},
     {{CSV, COLUMNS}, "\"\",,\n,b,c\n", "\"\",,,<|->\n,b,c,\n"},
@@ -35,6 +43,9 @@ static const struct {
     {{CSV, COLUMNS}, "a,b,\\.\n\\.,b,c", "a,b,\\.,<a|\\.>\n\\.,b,c,<\\.|c>"},
     {{CSV, COLUMNS, .header = PGW_COPY_HEADER}, "\"x\ny\",,\na,b,c\n", "\"x\ny\",,\na,b,c,<a|c>\n"},
     {{CSV_OF('"', '\\'), COLUMNS}, "\"a\\\"\\\\\\x\",,c\n", "\"a\\\"\\\\\\x\",,c,<a\"\\\\x|c>\n"},
+    {{CSV, .columns = 1, .wanted = wanted, .force = force, .wanted_count = 1},
+     "a\n\\.\nb\n",
+     "a,<a|>\n\\.\nb,<b|>\n"},
     {{CSV, COLUMNS_OF(forced)}, ",b,\"\"\n", ",b,\"\",<|->\n"},
 };
 
@@ -104,7 +115,8 @@ static void test_binary(void **state)
     (void)state;
 #define A "\0\0\0\1a"
 #define NONE "\377\377\377\377"
-    check_binary(PGW_LITERAL("\0\3" A NONE A "\377\377"), PGW_LITERAL("\0\4" A NONE A "\0\0\0\5<a|a>\377\377"));
+    check_binary(PGW_LITERAL("\0\3" A NONE A "\377\377"),
+                 PGW_LITERAL("\0\4" A NONE A "\0\0\0\5<a|a>\377\377"));
     check_binary(PGW_LITERAL("\0\3" NONE A A), PGW_LITERAL("\0\4" NONE A A NONE));
     check_binary(PGW_LITERAL("\0\2" A A "\377\377"), PGW_LITERAL("\0\2" A A "\377\377"));
     check_binary(PGW_LITERAL("\0\4" A A A A "\377\377"), PGW_LITERAL("\0\5" A A A A "\377\377"));
@@ -155,6 +167,81 @@ static void test_lines(void **state)
     pgw_copy_free(copy);
 }
 
+/* A file of rows that are mostly plain; a number of `seed` tells what is odd. */
+static void make_file(unsigned *seed, const pgw_copy_options *options, pgw_buf *out)
+{
+    static const char *const odd[] = {"\\",  "\"",  "\"\"", "\r",       "\n",  ",",
+                                      "\\.", "\\N", "\xff", "\"a\nb\"", "\r\n"};
+    const char *end = rand_r(seed) % 4 == 0 ? "\r\n" : "\n";
+    int oddness = rand_r(seed) % 4 == 0 ? 8 : 40;
+    for (int rows = rand_r(seed) % 24; rows > 0; rows--) {
+        for (size_t i = 0; i < options->columns; i++) {
+            pgw_buf_add_str(out, i > 0 ? "," : "");
+            for (int bytes = rand_r(seed) % 20; bytes > 0; bytes--)
+                pgw_buf_add_byte(out, (char)('a' + bytes));
+            if (rand_r(seed) % oddness == 0)
+                pgw_buf_add_str(out, odd[(size_t)rand_r(seed) % (sizeof odd / sizeof *odd)]);
+        }
+        pgw_buf_add_str(out, rand_r(seed) % 50 == 0 ? "" : end);
+    }
+}
+
+static pgw_copy *read_file(const pgw_copy_options *options, pgw_slice in, size_t cut, bool bytewise,
+                           pgw_buf *out)
+{
+    pgw_copy *copy = pgw_copy_new(options, fill, NULL);
+    pgw_buf_clear(out);
+    if (bytewise) {
+        feed(copy, in.ptr, in.len, out);
+    } else {
+        pgw_copy_feed(copy, (pgw_slice){in.ptr, cut}, out);
+        pgw_copy_feed(copy, (pgw_slice){in.ptr + cut, in.len - cut}, out);
+    }
+    pgw_copy_finish(copy, out);
+    return copy;
+}
+
+/* Rows that lie in one piece are read many bytes at once, those that come byte by byte never are:
+ * the same comes of both, wherever a file is cut. */
+static void test_plain_rows(void **state)
+{
+    (void)state;
+    static const pgw_copy_options kinds[] = {
+        {TEXT, COLUMNS},
+        {CSV, COLUMNS},
+        {CSV_OF('"', '\\'), COLUMNS_OF(forced)},
+        {CSV, COLUMNS, .marker = PGW_LITERAL("dcb"), .header = PGW_COPY_HEADER},
+        {TEXT, COLUMNS, .header = PGW_COPY_HEADER_MATCH},
+        {CSV, .columns = 1, .wanted = wanted, .force = force, .wanted_count = 1,
+         .added = PGW_LITERAL("hash")},
+    };
+    unsigned seed = 1;
+    for (size_t i = 0; i < 60 * sizeof kinds / sizeof *kinds; i++) {
+        const pgw_copy_options *options = &kinds[i % (sizeof kinds / sizeof *kinds)];
+        pgw_buf in = {0}, slow = {0}, fast = {0};
+        pgw_buf_reserve(&in, 1); /* An empty one has a place, too. */
+        make_file(&seed, options, &in);
+        pgw_copy *slowly = read_file(options, pgw_slice_buf(&in), 0, true, &slow);
+        for (size_t cut = 0; cut <= in.len; cut++) {
+            pgw_copy *copy = read_file(options, pgw_slice_buf(&in), cut, false, &fast);
+            assert_int_equal(fast.len, slow.len);
+            assert_true(slow.len == 0 || memcmp(fast.ptr, slow.ptr, slow.len) == 0);
+            assert_int_equal(pgw_copy_rows(copy), pgw_copy_rows(slowly));
+            for (uint64_t line = 1; line < 50; line++) {
+                size_t bytes = 0, expected = 0;
+                assert_true(pgw_copy_line(copy, line, &bytes) &&
+                            pgw_copy_line(slowly, line, &expected));
+                assert_int_equal(bytes, expected);
+            }
+            pgw_copy_free(copy);
+        }
+        pgw_copy_free(slowly);
+        pgw_buf_free(&in);
+        pgw_buf_free(&slow);
+        pgw_buf_free(&fast);
+    }
+}
+
 static void test_confusing(void **state)
 {
     (void)state;
@@ -163,15 +250,18 @@ static void test_confusing(void **state)
     assert_true(pgw_copy_confuses(&(pgw_copy_options){CSV_OF('7', '"'), COLUMNS}));
     assert_true(pgw_copy_confuses(&(pgw_copy_options){CSV_OF('"', '-'), COLUMNS}));
     assert_true(pgw_copy_confuses(&(pgw_copy_options){TEXT, COLUMNS, .marker = PGW_LITERAL("-1")}));
-    assert_true(pgw_copy_confuses(&(pgw_copy_options){.format = PGW_COPY_TEXT, .delimiter = ',', .null = PGW_LITERAL("0")}));
-    assert_true(pgw_copy_confuses(&(pgw_copy_options){.format = PGW_COPY_CSV, .delimiter = '5', .quote = '"', .escape = '"'}));
+    assert_true(pgw_copy_confuses(
+        &(pgw_copy_options){.format = PGW_COPY_TEXT, .delimiter = ',', .null = PGW_LITERAL("0")}));
+    assert_true(pgw_copy_confuses(&(pgw_copy_options){
+        .format = PGW_COPY_CSV, .delimiter = '5', .quote = '"', .escape = '"'}));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),    cmocka_unit_test(test_binary), cmocka_unit_test(test_long_key),
-        cmocka_unit_test(test_lines),    cmocka_unit_test(test_confusing),
+        cmocka_unit_test(test_files),      cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_long_key),   cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_plain_rows), cmocka_unit_test(test_confusing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

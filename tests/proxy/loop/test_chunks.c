@@ -232,12 +232,34 @@ static void test_spare_blocks_are_given_back(void **state)
 
 #define TEST(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
+static void test_a_buffer_becomes_a_block(void **state)
+{
+    (void)state;
+    pgw_buf buf = {0};
+    px_block_begin(&buf);
+    assert_int_equal(px_block_len(&buf), 0);
+    pgw_buf_add_str(&buf, "world");
+    assert_int_equal(px_block_len(&buf), 5);
+    put("hello ");
+    px_block *block = px_block_of(&buf);
+    assert_null(buf.ptr);
+    assert_int_equal(buf.len + buf.cap, 0);
+    px_chunks_give(&chunks, block, 5);
+    assert_int_equal(chunks.count, 2);
+    assert_ptr_equal(px_chunks_at(&chunks, 1)->block, block);
+    size_t room = px_chunks_room(&chunks);
+    put("!");
+    assert_int_equal(px_chunks_room(&chunks), room - 1);
+    expect("hello world!");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {TEST(test_what_is_put_is_joined),
                                        TEST(test_there_is_room_behind_what_was_put),
                                        TEST(test_much_is_put),
                                        TEST(test_blocks_are_shared),
+                                       TEST(test_a_buffer_becomes_a_block),
                                        TEST(test_a_slice_grows_where_the_next_follows),
                                        TEST(test_many_slices),
                                        TEST(test_blocks_of_the_usual_size_are_kept),

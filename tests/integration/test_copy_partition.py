@@ -1,0 +1,324 @@
+"""COPY … FROM STDIN of tables with `copy: partition`, whose rows are stored in batches that each commit by themselves: the
+same replies as directly, what is counted as committed is there, and what an error says of the rest is so."""
+import contextlib
+import copy
+import re
+import threading
+import unittest
+
+import harness
+import test_copy
+import wire
+from direct_case import shown
+
+OUTCOME = re.compile(r" ?(\d+) rows are committed; rows from line (\d+) on may be missing\.$")
+
+
+def apart(table, **options):
+    other = copy.copy(table)
+    other.options = {**table.options, "copy": "partition", **options}
+    return other
+
+
+@unittest.skipIf(harness.DIRECT, "only with keyspread in between")
+class ApartCase(test_copy.CopyCase):
+    tables = tuple(apart(table) for table in test_copy.CopyCase.tables)
+    partitioned = True
+
+    def setUp(self):
+        super().setUp()
+        self.plain, self.session = self.sessions
+        self.clear()
+
+    def count(self, table="items", where="true"):
+        return int(self.admins["hashed"].rows(f"select count(*) from {table} where {where}")[0][0])
+
+    def load(self, text, *pieces, end=None):
+        return self.session.ask(wire.query(text), *[wire.copy_data(piece) for piece in pieces], end or wire.copy_done())
+
+    def failure(self, replies):
+        """Its fields, less what is said of the outcome; how many rows are committed, and the line."""
+        fields = next(reply.fields() for reply in replies if reply.kind == "E")
+        found = OUTCOME.search(fields.get("H", ""))
+        self.assertTrue(found, fields)
+        fields["H"] = fields["H"][:found.start()]
+        return {key: value for key, value in fields.items() if value and key not in "FLR"}, int(found[1]), int(found[2])
+
+    def clear(self):
+        for name in ("direct", "hashed"):
+            self.admins[name].rows("truncate items, names, one")
+
+
+class Files(ApartCase):
+    """All of them are so short that they are one batch a partition; the keys of bad rows are told apart by their errors."""
+
+    def check(self, text, table, *pieces, end=None):
+        messages = [wire.query(text), *[wire.copy_data(piece) for piece in pieces], end or wire.copy_done()]
+        expected, replies = self.plain.ask(*messages), self.session.ask(*messages)
+        errors = [reply.fields() for reply in expected if reply.kind == "E"]
+        if errors and all(reply.kind != "G" for reply in expected):
+            self.assertEqual([shown(reply) for reply in expected], [shown(reply) for reply in replies])
+        elif errors:
+            fields, committed, _ = self.failure(replies)
+            self.assertEqual({key: value for key, value in errors[0].items() if value and key not in "FLR"}, fields)
+            self.assertEqual(self.count(table), committed)
+        else:
+            self.assertEqual([shown(reply) for reply in expected], [shown(reply) for reply in replies])
+            self.assertEqual(*(self.contents(name, True) for name in ("direct", "hashed")))
+
+    def test_as_they_are_and_cut_at_each_byte(self):
+        for table, columns, files in (("items", "", test_copy.FILES), ("names", " (name, day, v)", test_copy.KEYS)):
+            for options, data in files:
+                if "freeze" in options or "match" in options:
+                    continue
+                for pieces in ((data,), [data[at:at + 1] for at in range(len(data))]):
+                    self.clear()
+                    with self.subTest(options, data=data, pieces=len(pieces)):
+                        self.check(f"copy {table}{columns} from stdin{options}", table, *pieces)
+
+    def test_binary(self):
+        for data in test_copy.BINARIES:
+            for pieces in ((data,), [data[at:at + 1] for at in range(len(data))]):
+                self.clear()
+                with self.subTest(data=data, pieces=len(pieces)):
+                    self.check("copy items from stdin (format binary)", "items", *pieces)
+
+
+def lines(count, first=0, width=60):
+    return [b"%d\trow %d %s\t%d\n" % (number, number, b"x" * width, number) for number in range(first, first + count)]
+
+
+MANY = 60_000
+WIDE = 600  # bytes: so many rows are several batches of each partition
+
+
+def pieces_of(data, size=100_000):
+    return [data[at:at + size] for at in range(0, len(data), size)]
+
+
+class Loads(ApartCase):
+    def batches(self):
+        """Transactions that have stored rows of it."""
+        return int(self.admins["hashed"].rows("select count(distinct xmin::text) from items")[0][0])
+
+    def wait_until_it_is_over(self):
+        """Its client has left: all its backends have, or will."""
+        harness.eventually("its backends have left", lambda: self.admins["hashed"].rows(
+            "select 1 from pg_stat_activity where datname = 'hashed' and query like 'copy items%'") == [])
+
+    def check_hashes(self):
+        self.contents("hashed", True)
+
+    def test_many_rows(self):
+        for options, head, width, batches in (("", b"", 60, 16), (" (header)", b"id\tv\tn\n", WIDE, 32)):
+            self.clear()
+            data = head + b"".join(lines(MANY, width=width))
+            self.assertEqual(wire.tags_of(self.load("copy items from stdin" + options, *pieces_of(data))), [f"COPY {MANY}"])
+            self.assertEqual(self.count(), MANY)
+            self.assertGreaterEqual(self.batches(), batches)
+            self.check_hashes()
+
+    def test_many_rows_in_binary(self):
+        rows = [(test_copy.int8(number), b"row %d" % number, test_copy.int4(number)) for number in range(20_000)]
+        replies = self.load("copy items from stdin binary", *pieces_of(test_copy.binary(*rows), 7_777))
+        self.assertEqual(wire.tags_of(replies), ["COPY 20000"])
+        self.assertEqual(self.count(where="v = 'row ' || n and n = id"), 20_000)
+        self.check_hashes()
+
+    def test_only_some_rows(self):
+        self.assertEqual(wire.tags_of(self.load("copy items from stdin where n % 3 = 0", *pieces_of(b"".join(lines(9000))))),
+                         ["COPY 3000"])
+        self.assertEqual(self.count(), 3000)
+
+    def check_failure(self, data, state, line, shown_line=None):
+        """All rows before the line that may be missing are there, and as many as are counted."""
+        replies = self.load("copy items from stdin", *pieces_of(b"".join(data)))
+        fields, committed, missing = self.failure(replies)
+        self.assertEqual(fields["C"], state, fields)
+        self.assertEqual(fields["W"].split(",")[1].split(":")[0], f" line {line}", fields)
+        self.assertLessEqual(missing, line)
+        self.assertEqual(self.count(), committed)
+        self.assertEqual(self.count(where=f"n < {missing - 1}"), missing - 1)
+        self.assertEqual(replies[-1].body, b"I")
+        self.assertEqual(wire.tags_of(self.session.query("select 1")), ["SELECT 1"])
+        self.clear()
+
+    def test_a_value_that_cannot_be_read(self):
+        for at, width in ((0, 60), (1, WIDE), (MANY // 2, WIDE), (MANY // 2, 60), (MANY - 1, WIDE)):
+            data = lines(MANY, width=width)
+            data[at] = b"%d\tx\tnone\n" % at
+            self.check_failure(data, "22P02", at + 1)
+
+    def test_a_row_that_is_too_short(self):
+        for at in (0, MANY // 2, MANY - 1):
+            data = lines(MANY)
+            data[at] = b"%d\n" % at
+            self.check_failure(data, "22P04", at + 1)
+
+    def test_a_row_that_is_there_already(self):
+        data = lines(MANY, width=WIDE)
+        data[MANY - 10] = data[10]
+        self.check_failure(data, "23505", MANY - 9)
+
+    def test_a_line_that_ends_otherwise(self):
+        data = lines(100)
+        data[50] = data[50][:-1] + b"\r\n"
+        replies = self.load("copy items from stdin", b"".join(data))
+        fields, committed, _ = self.failure(replies)
+        self.assertEqual((fields["C"], fields["W"]), ("22P04", "COPY items, line 51"))
+        self.assertEqual(self.count(), committed)
+
+    def test_given_up_by_its_client(self):
+        replies = self.load("copy items from stdin", *pieces_of(b"".join(lines(MANY))), end=wire.copy_fail("so it is"))
+        fields, committed, missing = self.failure(replies)
+        self.assertEqual((fields["C"], fields["M"]), ("57014", "COPY from stdin failed: so it is"))
+        self.assertEqual(self.count(), committed)
+        self.assertEqual(self.count(where=f"n < {missing - 1}"), missing - 1)
+
+    def test_a_client_that_leaves(self):
+        """What it has sent is stored or not, and nothing of it meets the next one."""
+        self.session.send(wire.query("copy items from stdin"))
+        self.session.read_until("G")
+        self.session.send(*[wire.copy_data(piece) for piece in pieces_of(b"".join(lines(MANY)))])
+        self.session.drop()
+        other = self.connect(*self.routes()[1])
+        self.assertEqual(wire.tags_of(other.ask(wire.query("copy one from stdin"), wire.copy_data(b"a\n"), wire.copy_done())),
+                         ["COPY 1"])
+        self.wait_until_it_is_over()
+
+    def test_backends_that_are_ended(self):
+        """While rows are on their way: what is counted is there."""
+        admin = self.admins["hashed"]
+        self.session.send(wire.query("copy items from stdin"))
+        self.session.read_until("G")
+        # Batches wait for this lock with their rows.
+        with self.postgres.admin("hashed") as locker:
+            locker.rows("begin; lock table items_p3 in exclusive mode")
+            data = pieces_of(b"".join(lines(MANY)))
+            thread = threading.Thread(target=self.session.send, args=([*map(wire.copy_data, data), wire.copy_done()]))
+            thread.start()
+            waits = "select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%copy items%'"
+            harness.eventually("a batch waits", lambda: admin.rows(waits))
+            for (pid,) in admin.rows(waits):
+                admin.rows(f"select pg_terminate_backend({pid})")
+            locker.rows("rollback")
+            thread.join(harness.PATIENCE)
+        replies = self.session.read_until("Z")
+        fields, committed, missing = self.failure(replies)
+        self.assertIn(fields["C"], ("57P01", "08006"), fields)
+        self.assertEqual(self.count(), committed)
+        self.assertEqual(self.count(where=f"n < {missing - 1}"), missing - 1)
+
+    def test_others_may_change_the_table_meanwhile(self):
+        """Between batches, no lock is held that they would have to wait for."""
+        data = lines(MANY)
+        self.session.send(wire.query("copy items from stdin"))
+        self.session.read_until("G")
+        for part in (data[:MANY // 2], data[MANY // 2:]):
+            self.session.send(*map(wire.copy_data, pieces_of(b"".join(part))))
+            self.admins["hashed"].rows("alter table items alter v set statistics 100")
+        self.assertEqual(wire.tags_of(self.session.ask(wire.copy_done())), [f"COPY {MANY}"])
+        self.assertEqual(self.count(), MANY)
+
+    def test_cancelled(self):
+        self.session.send(wire.query("copy items from stdin"))
+        self.session.read_until("G")
+        self.session.send(*map(wire.copy_data, pieces_of(b"".join(lines(MANY, width=WIDE)))))
+        harness.eventually("rows are stored", lambda: self.count() > 0)
+        with wire.Wire(("127.0.0.1", self.keyspread.port)) as other:
+            other.send(wire.cancel_request(self.session.pid, self.session.key))
+            other.read_to_end()
+        fields, committed, missing = self.failure(self.session.read_until("Z"))
+        self.assertEqual((fields["C"], fields["M"]), ("57014", "canceling statement due to user request"))
+        self.assertEqual(self.count(), committed)
+        self.assertEqual(self.count(where=f"n < {missing - 1}"), missing - 1)
+        self.assertEqual(wire.tags_of(self.load("copy one from stdin", b"a\n")), ["COPY 1"])
+
+    def test_header_match(self):
+        """The names are compared before any row is stored: it is as one."""
+        replies = self.load("copy items from stdin (header match)", b"id\tv\tn\n", *pieces_of(b"".join(lines(MANY)) + b"x\n"))
+        self.assertEqual(wire.error_of(replies), "22P02")
+        self.assertEqual(self.count(), 0)
+
+    def test_its_own_backend_is_ended(self):
+        """Its client hears of it at the end, or the session ends: it is never told that all is well if it is not."""
+        admin = self.admins["hashed"]
+        self.session.send(wire.query("copy items from stdin"))
+        self.session.read_until("G")
+        self.session.send(*map(wire.copy_data, pieces_of(b"".join(lines(MANY)))))
+        own = "from pg_stat_activity where state = 'idle' and query like 'copy items%' and datname = 'hashed'"
+        harness.eventually("its COPY has ended there", lambda: admin.rows(f"select pid {own}"))
+        admin.rows(f"select pg_terminate_backend(pid) {own}")
+        with contextlib.suppress(OSError):
+            self.session.send(wire.copy_done())
+        try:
+            replies = self.session.read_until("Z", "E")
+        except (wire.Closed, OSError):
+            replies = []
+        if wire.tags_of(replies):
+            self.assertEqual((wire.tags_of(replies), self.count()), ([f"COPY {MANY}"], MANY))
+        self.wait_until_it_is_over()
+
+    def test_long_rows(self):
+        long = b"x" * (8 << 20)
+        replies = self.load("copy items from stdin", *pieces_of(b"1\t" + long + b"\t10\n2\ty\t20\n3\t" + long + b"\t30\n", 1 << 20))
+        self.assertEqual(wire.tags_of(replies), ["COPY 3"])
+        self.assertEqual(self.count(where=f"length(v) = {8 << 20}"), 2)
+        replies = self.load("copy items from stdin", b"4\ta\t10\n", *pieces_of(b"5\t" + 2 * long + b"\t10\n", 1 << 20))
+        fields, committed, missing = self.failure(replies)
+        self.assertEqual((fields["C"], fields["W"], missing), ("54000", "COPY items, line 2", 1 if committed == 0 else 2))
+        self.assertEqual(self.count(where="id = 4"), committed)
+
+    def test_in_a_transaction(self):
+        """It is as one there: rolled back, nothing is stored."""
+        self.session.query("begin")
+        self.assertEqual(wire.tags_of(self.load("copy items from stdin", *pieces_of(b"".join(lines(MANY))))), [f"COPY {MANY}"])
+        self.session.query("rollback")
+        self.assertEqual(self.count(), 0)
+
+    def test_by_parse(self):
+        """Behind it there may be others up to the Sync: it is as one."""
+        data = b"".join(lines(MANY)) + b"x\n"
+        replies = self.session.ask(wire.parse("", "copy items from stdin"), wire.bind("", ""), wire.execute(),
+                                   *map(wire.copy_data, pieces_of(data)), wire.copy_done(), wire.sync())
+        self.assertEqual(wire.error_of(replies), "22P02")
+        self.assertEqual(self.count(), 0)
+
+    def test_a_table_with_triggers(self):
+        """Of each statement there is one, not of each batch."""
+        admin = self.admins["hashed"]
+        admin.rows("""create table told (n int); create function tell() returns trigger language plpgsql as
+            $$ begin insert into told values (1); return null; end $$;
+            create trigger tell after insert on one for each statement execute function tell()""")
+        other = self.connect(*self.routes()[1])
+        harness.eventually("the trigger is seen", lambda: self.tells_once(other, admin))
+
+    def tells_once(self, other, admin):
+        """As soon as keyspread has seen the trigger."""
+        admin.rows("truncate one, told")
+        rows = b"".join(b"k%d\n" % number for number in range(100))
+        self.assertEqual(wire.tags_of(other.ask(wire.query("copy one from stdin"), wire.copy_data(rows), wire.copy_done())),
+                         ["COPY 100"])
+        return admin.rows("select count(*) from told") == [["1"]]
+
+    def test_memory_is_bounded(self):
+        """The server takes no rows for a while, and then the client is not read on."""
+        with self.postgres.admin("hashed") as locker:
+            locker.rows("begin; lock table items_p3 in exclusive mode")
+            self.session.send(wire.query("copy items from stdin"))
+            self.session.read_until("G")
+            self.session.socket.settimeout(3)
+            sent = 0  # What is not read fills what the kernel holds, which is little.
+            with self.assertRaises(TimeoutError):
+                while sent < 400 << 20:
+                    piece = wire.copy_data(b"".join(lines(10_000, sent)))
+                    self.session.socket.sendall(piece)
+                    sent += len(piece)
+            self.assertLess(sent, 64 << 20)
+            self.session.drop()
+            locker.rows("rollback")
+        self.wait_until_it_is_over()
+
+
+if __name__ == "__main__":
+    unittest.main()
