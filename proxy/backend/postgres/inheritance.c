@@ -2,6 +2,7 @@
 
 #include "protocol/error.h"
 #include "protocol/frontend.h"
+#include "proxy/backend/base/timeouts.h"
 
 #include <xxhash.h>
 
@@ -26,19 +27,33 @@ enum { MAX_MESSAGE = 1024 * 1024, TIMEOUT_SINCE = 140000 /* idle_session_timeout
             VALUE("lc_numeric") VALUE("lc_time") VALUE("timezone_abbreviations")                   \
                 VALUE("transform_null_equals") VALUE("xmlbinary") VALUE("xmloption")
 
+/* A lone cell, which is no part of the number: links of batches have no timeouts. */
+#define TIMEOUT "; select pg_catalog.current_setting('statement_timeout')"
+
 void px_inheritance_ask(px_link *link, int server_version, bool shared)
 {
     pgw_buf text = {0}, message = {0};
     if (shared && server_version >= TIMEOUT_SINCE)
         pgw_buf_add_str(&text, "set idle_session_timeout = 0; ");
-    pgw_buf_add_str(&text, QUESTION UNTOLD);
+    pgw_buf_add_str(&text, shared ? QUESTION UNTOLD : QUESTION UNTOLD TIMEOUT);
     pgw_certainly(pgw_write_query(pgw_slice_buf(&text), &message));
     px_link_send_buf(link, &message);
     pgw_buf_free(&text);
     pgw_buf_free(&message);
 }
 
-px_inheritance px_inheritance_read(px_link *link, uint64_t *number)
+static void take_row(px_link *link, pgw_slice body)
+{
+    size_t head = 2 + 4; /* of a row with one cell */
+    if (link->settings == 0)
+        return;
+    if (body.len >= head && body.ptr[0] == 0 && body.ptr[1] == 1)
+        link->statement_timeout = px_timeouts_read((pgw_slice){body.ptr + head, body.len - head});
+    else
+        link->settings = XXH3_64bits_withSeed(body.ptr, body.len, link->settings);
+}
+
+px_inheritance px_inheritance_read(px_link *link)
 {
     for (;;) {
         pgw_frame frame;
@@ -47,10 +62,10 @@ px_inheritance px_inheritance_read(px_link *link, uint64_t *number)
         if (result != PGW_FRAME_OK)
             return result == PGW_FRAME_MORE ? PX_INHERITANCE_MORE : PX_INHERITANCE_BROKEN;
         pgw_slice body = pgw_frame_body(message, frame);
-        if (frame.type == 'D' && *number != 0)
-            *number = XXH3_64bits_withSeed(body.ptr, body.len, *number);
+        if (frame.type == 'D')
+            take_row(link, body);
         if (frame.type == 'E')
-            *number = 0;
+            link->settings = 0;
         px_link_consume(link, frame.size);
         if (frame.type == 'Z')
             return PX_INHERITANCE_KNOWN;

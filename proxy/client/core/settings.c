@@ -54,7 +54,8 @@ static void read_bytes(px_identity *from, const char *client, const char *server
     from->ascii = unconverted && server != NULL && strcmp(server, "SQL_ASCII") == 0;
 }
 
-static px_identity *identity_with_settings(px_session *session)
+/* `timeout`: the statement_timeout that the session began with, ms. */
+static px_identity *identity_with_settings(px_session *session, uint64_t timeout)
 {
     pgw_buf options = {0};
     pgw_buf_add_str(&options, session->who.base->options);
@@ -78,6 +79,7 @@ static px_identity *identity_with_settings(px_session *session)
     from.dates = (char *)px_settings_now(session, RW_DATESTYLE);
     from.intervals = (char *)px_settings_now(session, RW_INTERVALSTYLE);
     from.settings = session->who.inherited;
+    from.start_timeout = timeout;
     px_identity *identity = px_identity_of(&from);
     pgw_buf_free(&options);
     return identity;
@@ -90,11 +92,16 @@ static void keep_setting(px_session *session, rw_tracked_setting setting, pgw_sl
     session->who.settings[setting] = copy;
 }
 
-static void renew_identity(px_session *session)
+static void renew_identity_from(px_session *session, uint64_t timeout)
 {
-    px_identity *identity = identity_with_settings(session);
+    px_identity *identity = identity_with_settings(session, timeout);
     px_identity_drop(session->who.identity);
     session->who.identity = identity;
+}
+
+static void renew_identity(px_session *session)
+{
+    renew_identity_from(session, session->who.identity->start_timeout);
 }
 
 /* ---- what was asked for before it is reported ---- */
@@ -192,7 +199,7 @@ void px_settings_begin(px_session *session)
 {
     session->who.inherited = px_greeting_settings(session->who.greeting);
     session->who.base = px_identity_take(session->who.identity);
-    renew_identity(session);
+    renew_identity_from(session, px_greeting_timeout(session->who.greeting));
 }
 
 /* ---- a link that was opened later ---- */
@@ -228,16 +235,17 @@ static void tell_differences(px_session *session, px_link *link)
 }
 
 /* Its rows travel over links that have inherited the same as its own. */
-static void inherit(px_session *session, uint64_t settings)
+static void inherit(px_session *session, const px_link *link)
 {
-    if (session->who.inherited == settings)
+    uint64_t settings = px_link_settings(link), timeout = px_link_timeout(link);
+    if (session->who.inherited == settings && session->who.identity->start_timeout == timeout)
         return;
     session->who.inherited = settings;
-    renew_identity(session);
+    renew_identity_from(session, timeout);
 }
 
 void px_settings_of_link(px_session *session)
 {
-    inherit(session, px_link_settings(session->own.link));
+    inherit(session, session->own.link);
     tell_differences(session, session->own.link);
 }
