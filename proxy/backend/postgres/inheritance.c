@@ -1,12 +1,17 @@
 #include "proxy/backend/postgres/inheritance.h"
 
+#include "protocol/backend.h"
 #include "protocol/error.h"
 #include "protocol/frontend.h"
 #include "proxy/backend/base/timeouts.h"
 
 #include <xxhash.h>
 
-enum { MAX_MESSAGE = 1024 * 1024, TIMEOUT_SINCE = 140000 /* idle_session_timeout */ };
+enum {
+    TIMEOUT_CELLS = 2,
+    MAX_MESSAGE = 1024 * 1024,
+    TIMEOUT_SINCE = 140000 /* idle_session_timeout */
+};
 
 /* Nothing in it depends on search_path. It takes a tenth of what pg_settings takes. */
 #define EQUALS " operator(pg_catalog.=) "
@@ -27,15 +32,17 @@ enum { MAX_MESSAGE = 1024 * 1024, TIMEOUT_SINCE = 140000 /* idle_session_timeout
             VALUE("lc_numeric") VALUE("lc_time") VALUE("timezone_abbreviations")                   \
                 VALUE("transform_null_equals") VALUE("xmlbinary") VALUE("xmloption")
 
-/* A lone cell, which is no part of the number: links of batches have no timeouts. */
-#define TIMEOUT "; select pg_catalog.current_setting('statement_timeout')"
+/* Two cells, which are no part of the number: links of batches have no timeouts. */
+#define TIMEOUTS                                                                                   \
+    "; select pg_catalog.current_setting('statement_timeout'),"                                    \
+    " pg_catalog.current_setting('tcp_user_timeout', true)"
 
 void px_inheritance_ask(px_link *link, int server_version, bool shared)
 {
     pgw_buf text = {0}, message = {0};
     if (shared && server_version >= TIMEOUT_SINCE)
         pgw_buf_add_str(&text, "set idle_session_timeout = 0; ");
-    pgw_buf_add_str(&text, shared ? QUESTION UNTOLD : QUESTION UNTOLD TIMEOUT);
+    pgw_buf_add_str(&text, shared ? QUESTION UNTOLD : QUESTION UNTOLD TIMEOUTS);
     pgw_certainly(pgw_write_query(pgw_slice_buf(&text), &message));
     px_link_send_buf(link, &message);
     pgw_buf_free(&text);
@@ -44,13 +51,16 @@ void px_inheritance_ask(px_link *link, int server_version, bool shared)
 
 static void take_row(px_link *link, pgw_slice body)
 {
-    size_t head = 2 + 4; /* of a row with one cell */
+    pgw_slice cells[TIMEOUT_CELLS];
+    bool nulls[TIMEOUT_CELLS];
     if (link->settings == 0)
         return;
-    if (body.len >= head && body.ptr[0] == 0 && body.ptr[1] == 1)
-        link->statement_timeout = px_timeouts_read((pgw_slice){body.ptr + head, body.len - head});
-    else
-        link->settings = XXH3_64bits_withSeed(body.ptr, body.len, link->settings);
+    if (pgw_data_row_decode(body, cells, nulls, TIMEOUT_CELLS) == TIMEOUT_CELLS) {
+        link->statement_timeout = px_timeouts_read(cells[0]);
+        link->user_timeout = nulls[1] ? 0 : px_timeouts_read(cells[1]);
+        return;
+    }
+    link->settings = XXH3_64bits_withSeed(body.ptr, body.len, link->settings);
 }
 
 px_inheritance px_inheritance_read(px_link *link)

@@ -5,8 +5,11 @@
 #include "proxy/backend/base/greeting.h"
 #include "proxy/client/core/session.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 rw_tracked_setting px_setting_of(pgw_slice name)
 {
@@ -195,8 +198,18 @@ pgw_env px_settings_env(const px_session *session)
     return env;
 }
 
+/* The kernel ends a connection whose client takes nothing for so long, as the server would have it.
+ */
+static void limit_silence(const px_session *session, uint64_t ms)
+{
+    unsigned limit = ms <= INT32_MAX ? (unsigned)ms : INT32_MAX;
+    if (session->peer.address != NULL)
+        (void)setsockopt(session->peer.fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof limit);
+}
+
 void px_settings_begin(px_session *session)
 {
+    limit_silence(session, px_greeting_user_timeout(session->who.greeting));
     session->who.inherited = px_greeting_settings(session->who.greeting);
     session->who.base = px_identity_take(session->who.identity);
     renew_identity_from(session, px_greeting_timeout(session->who.greeting));
@@ -246,6 +259,7 @@ static void inherit(px_session *session, const px_link *link)
 
 void px_settings_of_link(px_session *session)
 {
+    limit_silence(session, px_link_user_timeout(session->own.link));
     inherit(session, session->own.link);
     tell_differences(session, session->own.link);
 }
