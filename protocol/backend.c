@@ -33,11 +33,11 @@ void pgw_write_parameter_status(pgw_slice name, pgw_slice value, pgw_buf *out)
     pgw_end_small(out, begun);
 }
 
-void pgw_write_key_data(uint32_t pid, uint32_t key, pgw_buf *out)
+void pgw_write_key_data(uint32_t pid, pgw_slice key, pgw_buf *out)
 {
     size_t begun = pgw_begin(out, 'K');
     pgw_buf_add_i32(out, (int32_t)pid);
-    pgw_buf_add_i32(out, (int32_t)key);
+    pgw_buf_add_slice(out, key);
     pgw_end_small(out, begun);
 }
 

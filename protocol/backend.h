@@ -8,7 +8,7 @@
 
 void pgw_write_authentication_ok(pgw_buf *out);
 void pgw_write_parameter_status(pgw_slice name, pgw_slice value, pgw_buf *out);
-void pgw_write_key_data(uint32_t pid, uint32_t key, pgw_buf *out);
+void pgw_write_key_data(uint32_t pid, pgw_slice key, pgw_buf *out);
 void pgw_write_ready(char status, pgw_buf *out);        /* 'I', 'T' or 'E' */
 void pgw_write_tag(const char *tag, pgw_buf *out);      /* CommandComplete */
 void pgw_write_insert_tag(uint64_t rows, pgw_buf *out); /* that of an INSERT */

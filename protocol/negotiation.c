@@ -12,8 +12,8 @@ bool pgw_negotiate_directly(pgw_negotiation *state, unsigned char first)
 
 static pgw_negotiated refuse_version(const pgw_startup *startup, pgw_error *error)
 {
-    pgw_fail(error, "0A000", "unsupported frontend protocol %u.%u: server supports 3.0 to 3.0",
-             startup->major, startup->minor);
+    pgw_fail(error, "0A000", "unsupported frontend protocol %u.%u: server supports 3.0 to 3.%d",
+             startup->major, startup->minor, PGW_MINOR);
     return PGW_NEGOTIATED_REFUSE;
 }
 

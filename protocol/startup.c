@@ -28,8 +28,11 @@ static pgw_startup_kind decode_request(pgw_reader *reader, pgw_startup *startup)
         return PGW_STARTUP_GSSENC;
     case CODE_CANCEL:
         startup->cancel_pid = pgw_read_u32(reader);
-        startup->cancel_key = pgw_read_u32(reader);
-        return pgw_reader_done(reader) ? PGW_STARTUP_CANCEL : PGW_STARTUP_BAD_LENGTH;
+        startup->cancel_key = (pgw_slice){reader->at, (size_t)(reader->end - reader->at)};
+        return !reader->failed && startup->cancel_key.len > 0 &&
+                       startup->cancel_key.len <= PGW_CANCEL_KEY_MOST
+                   ? PGW_STARTUP_CANCEL
+                   : PGW_STARTUP_BAD_LENGTH;
     default:
         return PGW_STARTUP_UNSUPPORTED;
     }
@@ -94,10 +97,13 @@ void pgw_startup_negotiate(const pgw_startup *startup, pgw_buf *out)
         pgw_buf_add(&options, parameter.name.ptr, parameter.name.len + 1);
         count++;
     }
-    pgw_buf_add_byte(out, 'v');
-    pgw_buf_add_i32(out, (int32_t)(12 + options.len));
-    pgw_buf_add_i32(out, 3 << 16);
-    pgw_buf_add_i32(out, count);
-    pgw_buf_add_slice(out, pgw_slice_buf(&options));
+    int32_t minor = startup->minor < PGW_MINOR ? startup->minor : PGW_MINOR;
+    if (startup->minor > PGW_MINOR || count > 0) {
+        pgw_buf_add_byte(out, 'v');
+        pgw_buf_add_i32(out, (int32_t)(12 + options.len));
+        pgw_buf_add_i32(out, 3 << 16 | minor);
+        pgw_buf_add_i32(out, count);
+        pgw_buf_add_slice(out, pgw_slice_buf(&options));
+    }
     pgw_buf_free(&options);
 }

@@ -7,7 +7,13 @@
 
 #include "protocol/reader.h"
 
-enum { PGW_REQUEST = 8 }; /* the bytes of a request for encryption */
+enum {
+    PGW_REQUEST = 8,           /* the bytes of a request for encryption */
+    PGW_MINOR = 2,             /* of the newest protocol that is spoken, 3.2 */
+    PGW_CANCEL_KEY = 4,        /* bytes, before protocol 3.2 */
+    PGW_CANCEL_KEY_LONG = 32,  /* … since, as PostgreSQL makes them */
+    PGW_CANCEL_KEY_MOST = 256, /* … in any CancelRequest */
+};
 
 typedef enum pgw_startup_kind {
     PGW_STARTUP_MORE,        /* not wholly there yet */
@@ -29,7 +35,7 @@ typedef struct pgw_startup {
     uint16_t major, minor; /* of the protocol version asked for */
     pgw_slice parameters;  /* as sent, protocol options included: see pgw_startup_next() */
     uint32_t cancel_pid;
-    uint32_t cancel_key;
+    pgw_slice cancel_key; /* of a CancelRequest: 1 to PGW_CANCEL_KEY_MOST bytes */
 } pgw_startup;
 
 /* Decodes the packet at the start of `bytes`; slices point into it. */
@@ -41,7 +47,8 @@ PGW_MUST_CHECK bool pgw_startup_next(pgw_slice *rest, pgw_parameter *parameter);
 pgw_slice pgw_startup_parameter(const pgw_startup *startup, const char *name);
 /* True for the names of protocol options (_pq_.…), which are no settings. */
 bool pgw_startup_is_option(pgw_slice name);
-/* Writes NegotiateProtocolVersion: 3.0 at most, and the options that are not known. */
+/* Writes NegotiateProtocolVersion if more was asked for than there is, as PostgreSQL does: a
+ * protocol newer than 3.2, or options, none of which is known. */
 void pgw_startup_negotiate(const pgw_startup *startup, pgw_buf *out);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Memory for what clients have sent in part; see room.h. */
 typedef struct px_rooms {
@@ -42,6 +43,7 @@ typedef struct px_server {
     _Atomic bool unreachable;         /* the backend, when a link was opened last */
     px_rooms rooms;                   /* for what clients have sent in part */
     _Atomic size_t unread;            /* bytes that clients are to take, as far as they count */
+    uint8_t cancel_secret[32];        /* by which the long keys of CancelRequests are made */
     _Atomic size_t prepared;          /* bytes of what clients have prepared */
     px_metrics *metrics;              /* what the main thread counts */
     struct px_scans *scans;           /* statements that read whole tables; NULL: none are noted */

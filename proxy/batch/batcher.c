@@ -200,6 +200,7 @@ static void wind_up(px_batcher *batcher)
     do {
         while ((unit = px_unit_line_pop(&batcher->granted)) != NULL) {
             px_unit_chain_remove(&batcher->waiting, unit);
+            unit->locked_ms += (uint32_t)(now_of(batcher) - unit->arrived);
             enqueue(batcher, unit);
         }
         if ((unit = px_unit_line_pop(&batcher->done)) != NULL)

@@ -31,7 +31,7 @@ static const struct {
      px_command_explain},
     {"hash", "CONFIG TABLE COL=VALUE...", "print the hash of a key, and its partition", 3, -1,
      px_command_hash},
-    {"ddl", "[--postgres|--yql|--event-trigger] CONFIG [TABLE]",
+    {"ddl", "[--postgres|--yql|--trigger|--event-trigger] CONFIG [TABLE]",
      "print the DDL that makes the tables", 1, 3, px_command_ddl},
     {"verify", "CONFIG TABLE", "count the stored rows whose hash is wrong or missing", 2, 2,
      px_command_verify},

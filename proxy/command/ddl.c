@@ -9,6 +9,7 @@
 #include "proxy/command/carry.h"
 #include "proxy/command/named.h"
 #include "proxy/command/tables.h"
+#include "proxy/command/trigger.h"
 #include "proxy/command/yql.h"
 #include "proxy/command/yql_column.h"
 #include "rewrite/hash/hash.h"
@@ -163,7 +164,7 @@ static void print_postgres(ddl_writer *ddl)
 
 /* -- the command -- */
 
-typedef enum ddl_choice { DDL_BOTH, DDL_POSTGRES, DDL_YQL } ddl_choice;
+typedef enum ddl_choice { DDL_BOTH, DDL_POSTGRES, DDL_YQL, DDL_TRIGGER } ddl_choice;
 
 /* `link`: to the backend, which has the table, or NULL. */
 static bool print_table(const px_tables *tables, size_t i, ddl_choice choice, PGconn *link,
@@ -197,7 +198,9 @@ static bool print_tables(const px_tables *tables, ddl_choice choice, PGconn *lin
     bool good = true;
     for (size_t i = 0; good && i < tables->count; i++) {
         fputs(i > 0 ? "\n" : "", command->out);
-        good = print_table(tables, i, choice, link, command);
+        good = choice == DDL_TRIGGER
+                   ? px_trigger_print(tables->tables[i], command->out, command->errors)
+                   : print_table(tables, i, choice, link, command);
     }
     return good;
 }
@@ -254,7 +257,8 @@ static bool ddl_tables(const px_command *command, const cfg_config *config, ddl_
     PGconn *link = NULL;
     if (good && choice == DDL_BOTH && config->backend.dialect == CFG_DIALECT_YDB)
         choice = DDL_YQL; /* the PostgreSQL endpoint cannot make such a table */
-    if (good && choice != DDL_YQL && asks_backend(config))
+    bool carries = choice == DDL_BOTH || choice == DDL_POSTGRES;
+    if (good && carries && asks_backend(config))
         link = px_backend_open(config, command->errors), good = link != NULL;
     good = good && print_tables(&tables, choice, link, command);
     PQfinish(link);
@@ -267,7 +271,7 @@ static bool ddl_named(const px_command *command, const cfg_config *config, const
 {
     px_named named;
     const cfg_table *columnar = cfg_find_columnar(config, name);
-    if (columnar != NULL && choice != DDL_POSTGRES)
+    if (columnar != NULL && choice != DDL_POSTGRES && choice != DDL_TRIGGER)
         print_columnar(config, columnar, command);
     if (columnar != NULL)
         return true;
@@ -322,15 +326,17 @@ int px_command_ddl(const px_command *command)
         fputs(event_trigger, command->out);
         return PX_DONE;
     }
-    ddl_choice choice = strcmp(argv[0], "--postgres") == 0 ? DDL_POSTGRES
-                        : strcmp(argv[0], "--yql") == 0    ? DDL_YQL
-                                                           : DDL_BOTH;
+    ddl_choice choice = strcmp(argv[0], "--postgres") == 0  ? DDL_POSTGRES
+                        : strcmp(argv[0], "--yql") == 0     ? DDL_YQL
+                        : strcmp(argv[0], "--trigger") == 0 ? DDL_TRIGGER
+                                                            : DDL_BOTH;
     if (choice != DDL_BOTH)
         argc--, argv++;
-    if (argc < 1 || argc > 2 || argv[0][0] == '-') {
+    if (argc < (choice == DDL_TRIGGER ? 2 : 1) || argc > 2 || argv[0][0] == '-') {
         if (argc > 0 && argv[0][0] == '-')
             fprintf(command->errors, "keyspread: ddl does not take \"%s\" here\n", argv[0]);
         fputs("usage: keyspread ddl [--postgres|--yql] CONFIG [TABLE]\n"
+              "       keyspread ddl --trigger CONFIG TABLE\n"
               "       keyspread ddl --event-trigger\n",
               command->errors);
         return PX_USAGE;

@@ -28,6 +28,13 @@ pgw_slice px_outcome_returned(const px_outcome *outcome, size_t i)
     return part(outcome->returned, from, to);
 }
 
+void px_owner_go_on(px_owner *owner)
+{
+    owner->repeated = false;
+    owner->since = 0;
+    owner->locked_ms = 0;
+}
+
 void px_owner_drop_statement(px_owner *owner)
 {
     for (size_t i = 0; i < owner->plan_count; i++)
@@ -56,6 +63,12 @@ void px_owner_note_failure(px_owner *owner, const px_unit *unit)
 {
     if (unit->failure == PX_FAILED_BY_ERROR)
         owner->failed_until = px_worker_now(owner->worker) + ALONE_MS;
+}
+
+void px_owner_note_locks(px_owner *owner, const px_unit *unit)
+{
+    if (unit->locked_ms > owner->locked_ms)
+        owner->locked_ms = unit->locked_ms;
 }
 
 /* A unit that takes long travels without company from then on; if the next one does, too, its

@@ -53,6 +53,10 @@ struct px_owner {
     bool repeated; /* what is submitted was tried with an older picture of the schema */
     bool rerouted; /* … is for the own link, whatever it is */
 
+    /* What the statement has waited here, which its timeouts are to count on its own link. */
+    uint32_t locked_ms; /* for locks and others' keys, of the unit that waited longest */
+    uint64_t since;     /* px_worker_now() scale: it was submitted first; 0: it was not */
+
     /* What its units did to those that travelled with them. */
     bool slow_before;      /* The last unit that travelled without company took long. */
     bool suspected;        /* The next unit travels without company, to see how long it takes. */
@@ -70,12 +74,16 @@ typedef struct px_standing {
     bool own_link;         /* … is open */
 } px_standing;
 
+/* What is submitted next is another statement. */
+void px_owner_go_on(px_owner *owner);
 /* Forgets `text` and `plans`. */
 void px_owner_drop_statement(px_owner *owner);
 /* One more plan; counted. */
 void px_owner_add_plan(px_owner *owner, px_plan *plan);
 /* The plan of statement `i` of what was submitted as Binds; behind the last, its. */
 px_plan *px_outcome_plan(const px_owner *owner, const px_outcome *outcome, size_t i);
+/* A unit is back: what it waited for locks. */
+void px_owner_note_locks(px_owner *owner, const px_unit *unit);
 /* One of its units failed by its own fault, perhaps: the next travel without company for a while.
  */
 void px_owner_note_failure(px_owner *owner, const px_unit *unit);

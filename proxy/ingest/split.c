@@ -221,6 +221,7 @@ static void take_back(px_owner *owner, px_unit *unit)
     part->waits = unit->outcome == PX_UNIT_REROUTED;
     split->waiting += part->waits;
     split->back++;
+    px_owner_note_locks(owner, unit);
     for (size_t i = 0; i < unit->statement_count && unit->outcome == PX_UNIT_COMMITTED; i++)
         split->committed += unit->statements[i].tag;
     if (unit->outcome == PX_UNIT_FAILED)

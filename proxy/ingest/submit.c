@@ -34,6 +34,7 @@ static void on_done(px_unit *unit)
         if (owner->text != NULL && (unit->outcome != PX_UNIT_COMMITTED || unit->notices.len > 0))
             px_text_read(owner->worker, owner->text, &unit->identity->env);
         px_owner_note_time(owner, unit);
+        px_owner_note_locks(owner, unit);
         owner->rerouted = owner->rerouted || unit->outcome == PX_UNIT_REROUTED;
         if (unit->outcome != PX_UNIT_REROUTED)
             answer(owner, unit);
@@ -156,8 +157,10 @@ px_submission px_submit_bound(px_owner *owner, const px_standing *standing,
         return what;
     }
     px_unit_free(unit); /* it is several, or none */
-    if (owner->split == NULL)
+    if (owner->split == NULL) {
         px_owner_drop_statement(owner);
+        owner->since = 0;
+    }
     return what;
 }
 

@@ -9,12 +9,13 @@
 #include <string.h>
 #include <xxhash.h>
 
-static uint64_t deadline_of(const px_owner *owner, const px_standing *standing,
-                            const cfg_table *table)
+static uint64_t deadline_of(px_owner *owner, const px_standing *standing, const cfg_table *table)
 {
+    if (owner->since == 0)
+        owner->since = px_worker_now(owner->worker);
     uint64_t ms = standing->identity->statement_timeout;
     uint64_t wait = ms > 0 && ms < table->batch.max_wait_ms ? ms : table->batch.max_wait_ms;
-    return px_worker_now(owner->worker) + wait;
+    return owner->since + wait;
 }
 
 static bool is_labelled(const char *label, const rw_table *table)

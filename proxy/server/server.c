@@ -32,6 +32,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -485,6 +486,9 @@ int px_run(cfg_config *config, FILE *errors)
     p.server.databases = px_databases_new();
     p.server.greetings = px_greetings_new();
     p.server.scans = px_scans_new();
+    if (getrandom(p.server.cancel_secret, sizeof p.server.cancel_secret, 0) !=
+        sizeof p.server.cancel_secret)
+        abort(); /* keys that can be guessed are worse than none */
     put_in_force(&p, (setup){config, credentials});
     clear_environment();
     raise_descriptors(config);

@@ -5,8 +5,8 @@
 #include "rewrite/hash/pg_hash.h"
 #include "rewrite/lex/quote.h"
 
-#include <inttypes.h>
 #include <endian.h>
+#include <inttypes.h>
 #include <string.h>
 #include <xxhash.h>
 

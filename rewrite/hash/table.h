@@ -93,6 +93,8 @@ typedef struct rw_index {
 typedef struct rw_table {
     uint32_t oid;      /* of pg_class; 0 if the backend was not asked */
     uint32_t triggers; /* user's triggers on itself, of any kind */
+    uint32_t filled_by; /* The function of keyspread's own trigger on it (pg_proc.oid); 0: it has
+                           none. */
     char *schema;      /* "public" if the file names none */
     char *name;
     bool pattern;    /* `name` is what names of tables begin with, of which each is like this:

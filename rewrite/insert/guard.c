@@ -23,6 +23,10 @@ static void add_triggers(const rw_table *table, int events, pgw_buf *out)
 {
     pgw_buf_add_str(out, "not exists (select from pg_catalog.pg_trigger where tgrelid" EQUALS);
     pgw_buf_add_unsigned(out, table->oid);
+    if (table->filled_by != 0) { /* that one leaves rows alone that have their hash */
+        pgw_buf_add_str(out, " and tgfoid operator(pg_catalog.<>) ");
+        pgw_buf_add_unsigned(out, table->filled_by);
+    }
     pgw_buf_add_str(out, " and not tgisinternal and not tginitdeferred"
                          " and tgenabled operator(pg_catalog.<>) 'D'"
                          " and tgtype operator(pg_catalog.&) ");

@@ -47,6 +47,8 @@ static void try_startup(pgw_slice bytes)
     pgw_startup_kind kind = pgw_startup_decode(bytes, &startup);
     if (kind >= PGW_STARTUP_UNSUPPORTED)
         require(startup.size >= 8 && startup.size <= bytes.len);
+    if (kind == PGW_STARTUP_CANCEL)
+        require_inside(startup.cancel_key, bytes);
     if (kind != PGW_STARTUP_SESSION)
         return;
     pgw_slice rest = startup.parameters;
@@ -59,7 +61,8 @@ static void try_startup(pgw_slice bytes)
     pgw_startup_parameter(&startup, "user");
     pgw_buf out = {0};
     pgw_startup_negotiate(&startup, &out);
-    only_body(&out, 'v');
+    if (out.len > 0)
+        only_body(&out, 'v');
     pgw_buf_free(&out);
 }
 

@@ -524,6 +524,20 @@ class Unheard(GoodbyeCase):
         self.wait_for_silence()
         self.assertEqual(self.count("plain"), 0)
 
+    def test_who_takes_nothing_for_tcp_user_timeout(self):
+        """A client that is there and reads no more is gone after that time, as before PostgreSQL."""
+        with self.postgres.admin(self.database) as admin:
+            admin.rows(f"alter role {harness.USER} in database {self.database} set tcp_user_timeout = '1s'")
+        for params in ({}, {"options": "-c tcp_user_timeout=1500"}):
+            with self.subTest(params):
+                session = self.wire(**params)
+                session.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                session.send(wire.query("select repeat('x', 1000), generate_series(1, 300)"))
+                with self.postgres.admin(self.database) as admin:
+                    harness.eventually("its backend has gone", lambda: admin.rows(
+                        f"select count(*) from pg_stat_activity where pid = {session.pid}") == [["0"]])
+                session.socket.close()
+
     @harness.proxied
     def test_what_is_behind_it_is_done(self):
         """A goodbye is no cancel."""

@@ -2,6 +2,7 @@
 server takes is never passed where it could write or show the hash. KEYSPREAD_SERVERS: the versions, "18" by default."""
 import contextlib
 import os
+import struct
 import unittest
 
 import harness
@@ -96,6 +97,33 @@ class Newer:
                 self.assertEqual(any(body.startswith(b"search_path") for body in through), self.version >= 18)
         direct, through = self.reported(wire.query("set search_path = a, \"B\""), wire.query("reset search_path"))
         self.assertEqual(direct, through)
+
+    def negotiated(self, minor, **params):
+        """On either side: the NegotiateProtocolVersion, and how long the key of BackendKeyData is."""
+        told = []
+        for database, port in self.routes():
+            with wire.Wire(("127.0.0.1", port)) as session:
+                replies = session.login(harness.USER, database, minor=minor, **params)
+                told.append([reply.body for reply in replies if reply.kind == "v"] +
+                            [len(reply.body) - 4 for reply in replies if reply.kind == "K"])
+        return told
+
+    def test_protocol_versions(self):
+        if self.version < 18:
+            self.skipTest("18 speaks protocol 3.2 first")
+        for minor in (0, 1, 2, 3, 9999):
+            for params in ({}, {"_pq_.this": "1"}, {"_pq_.this": "", "datestyle": "German", "_pq_.": "2"}):
+                with self.subTest(minor=minor, params=params):
+                    direct, through = self.negotiated(minor, **params)
+                    self.assertEqual(direct, through)
+                    self.assertEqual(through[-1], 32 if minor >= 2 else 4)
+        for major in (2, 4):
+            refusals = []
+            for _, port in self.routes():
+                with wire.Wire(("127.0.0.1", port)) as session:
+                    session.send(struct.pack("!IHH", 9, major, 1) + b"\0")
+                    refusals.append(session.socket.recv(1000)[5:].split(b"3.2")[0])
+            self.assertEqual(refusals[0], refusals[1])
 
     def test_numbers_in_statements(self):
         self.assertEqual(self.compare(*ALIKE), 7)

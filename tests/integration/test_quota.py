@@ -1,4 +1,5 @@
 """Links for batches are the process's: nobody's settings take them away from others."""
+import contextlib
 import threading
 import unittest
 
@@ -134,6 +135,134 @@ class Timeouts(harness.StackCase):
                 rows += 1
                 self.assertIsNone(wire.error_of(session.query(INSERT.format(rows))))
         self.assertEqual(session.rows("select count(*) from events"), [[str(rows)]])
+
+
+@harness.proxied
+class WhatIsLeft(harness.StackCase):
+    """A row that has waited in a batch goes on over its session's own link. What is left of its
+    timeouts there a CHECK tells."""
+    tables = (harness.Table("events", harness.EVENTS.columns, harness.EVENTS.key,
+                            hash_column="userhash", batch={"lock_wait_ms": 500}),)
+    least = 70000 - 500
+
+    def admin(self, sql):
+        with self.postgres.admin(self.database) as admin:
+            return admin.rows(sql)
+
+    def setUp(self):
+        super().setUp()
+        self.admin("""
+            create or replace function left_of(setting text) returns float8 language sql as $$
+                select extract(epoch from current_setting(setting)::interval) * 1000 $$;
+            create or replace function tell() returns bool language plpgsql as $$ begin
+                raise notice '% %', left_of('lock_timeout'), left_of('statement_timeout');
+                return true;
+            end $$;
+            alter table events drop constraint if exists told, add constraint told check (tell())""")
+        for name in ("lock_timeout", "statement_timeout"):
+            self.admin(f"alter role {harness.USER} in database {self.database} set {name} = '70s'")
+
+    @contextlib.contextmanager
+    def held(self, userid):
+        with self.postgres.admin(self.database) as holder:
+            holder.rows("begin; insert into events (userid, ts, userhash) values "
+                        f"({userid}, '2026-01-01', {harness.xxh3_signed(userid)})")
+            yield
+            holder.rows("rollback")
+
+    def waits(self, condition, count=1):
+        harness.eventually("it waits for the lock", lambda: self.admin(
+            f"select count(*) from pg_stat_activity where wait_event_type = 'Lock' and {condition}")
+            == [[str(count)]])
+
+    @staticmethod
+    def left(session):
+        """The SQLSTATE, and what is left of lock_timeout and of statement_timeout, ms."""
+        replies = session.read_ready()
+        return [wire.error_of(replies)] + [float(value) for reply in replies if reply.kind == "N" for value in reply.fields()["M"].split()]
+
+    def write(self, session, userid, extended):
+        bound = "insert into events (userid, ts, event) values ($1, '2026-01-01', 'x')"
+        session.send(*([wire.parse("", bound), wire.bind("", "", [str(userid).encode()]), wire.execute(),
+                        wire.sync()] if extended else [wire.query(INSERT.format(userid))]))
+
+    def test_what_was_waited_is_taken_off(self):
+        settings = {"options": ({"options": "-c statement_timeout=1h"}, "", 3600000),
+                    "set": ({}, "set statement_timeout = '2h'", 7200000), "role": ({}, "", 70000)}
+        for number, (how, (params, sql, timeout)) in enumerate(settings.items()):
+            session = self.wire(**params)
+            if sql:
+                session.rows(sql)
+            for extended in (False, True):
+                userid = 2 * number + extended
+                with self.subTest(set_by=how, extended=extended):
+                    with self.held(userid):
+                        self.write(session, userid, extended)
+                        self.waits(f"pid = {session.pid}")
+                    sqlstate, lock, statement = self.left(session)
+                    self.assertEqual((sqlstate, lock), (None, self.least))
+                    self.assertLessEqual(statement, timeout - 500)
+                    self.assertEqual(session.rows("show lock_timeout"), [["70s"]])
+                    self.assertNotEqual(session.rows("show statement_timeout"), [["0"]])
+                    session.rows(f"delete from events where userid = {userid}")
+
+    def test_another_s_key(self):
+        """Who waits here for the key of a row that waits for a lock has waited for that lock."""
+        first, second = self.wire(), self.wire()
+        with self.held(1):
+            self.write(first, 1, False)
+            self.waits(f"pid not in ({first.pid}, {second.pid})")
+            self.write(second, 1, False)
+            self.waits(f"pid in ({first.pid}, {second.pid})", 2)
+        left = [self.left(session) for session in (first, second)]
+        self.assertEqual({one[0] for one in left}, {None, "23505"})
+        self.assertEqual(left[0][1], self.least)
+        self.assertLess(left[1][1], self.least)
+
+    def test_a_cancel_behind_the_wait(self):
+        """It ends the statement alone, and the session goes on."""
+        session = self.wire()
+        with self.held(1):
+            self.write(session, 1, False)
+            self.waits(f"pid = {session.pid}")
+            self.admin(f"select pg_cancel_backend({session.pid})")
+            self.assertEqual(wire.error_of(session.read_ready()), "57014")
+        self.assertEqual(session.rows("show lock_timeout"), [["70s"]])
+
+    def test_nothing_is_left(self):
+        """Whatever runs out of it, the question before the statement or that itself: it is answered."""
+        session = self.wire()
+        session.rows("set statement_timeout = 2")
+        with self.held(1):
+            for extended in (False, True) * 4:
+                with self.subTest(extended=extended):
+                    self.write(session, 1, extended)
+                    self.assertEqual(wire.error_of(session.read_ready()), "57014")
+        session.rows("set statement_timeout = 0")
+        self.assertEqual(session.rows("select count(*) from events"), [["0"]])
+
+
+@harness.proxied
+class RolesTimeout(harness.StackCase):
+    tables = (harness.Table("events", harness.EVENTS.columns, harness.EVENTS.key, hash_column="userhash",
+                            batch={"lock_wait_ms": 60000, "max_wait_ms": 3600000}),)
+
+    def test_a_row_expires_by_it(self):
+        """What a role has set is a row's deadline while that waits here, for the key of one in flight."""
+        with self.postgres.admin(self.database) as admin, self.postgres.admin(self.database) as holder:
+            admin.rows(f"alter role {harness.USER} in database {self.database} set statement_timeout = '1s'")
+            first = self.wire()
+            holder.rows("begin; insert into events (userid, ts, userhash) values "
+                        f"(1, '2026-01-01', {harness.xxh3_signed(1)})")
+            first.send(wire.query(INSERT.format(1)))
+            harness.eventually("its batch waits for the lock", lambda: admin.rows(
+                "select count(*) from pg_stat_activity where wait_event_type = 'Lock'") == [["1"]])
+            second = self.wire()
+            self.assertEqual(wire.error_of(second.query(INSERT.format(1))), "57014")
+            self.assertEqual(admin.rows("select count(*) from pg_stat_activity where "
+                                        f"wait_event_type = 'Lock' and pid <> {first.pid}"), [["1"]])
+            holder.rows("rollback")
+        self.assertIsNone(wire.error_of(first.read_ready()))
 
 
 class SlotsCase(harness.StackCase):

@@ -17,15 +17,18 @@ def frame(kind, body=b""):
     return kind.encode() + struct.pack("!I", len(body) + 4) + body
 
 
-def startup(user, database, **params):
-    body = struct.pack("!I", 196608)
+def startup(user, database, minor=0, **params):
+    """`minor`: of protocol 3."""
+    body = struct.pack("!I", 3 << 16 | minor)
     for name, value in {"user": user, "database": database, **params}.items():
         body += _cstring(name) + _cstring(str(value))
     return struct.pack("!I", len(body) + 5) + body + b"\0"
 
 
 def cancel_request(pid, key):
-    return struct.pack("!IIII", 16, 80877102, pid, key)
+    """`key`: a number, as before protocol 3.2, or its bytes."""
+    key = key if isinstance(key, bytes) else struct.pack("!I", key)
+    return struct.pack("!III", 12 + len(key), 80877102, pid) + key
 
 
 def password(text):
@@ -207,7 +210,9 @@ class Wire:
             raise Closed(replies)
         for message in replies:
             if message.kind == "K":
-                self.pid, self.key = struct.unpack("!II", message.body)
+                self.pid, self.key = struct.unpack("!I", message.body[:4])[0], message.body[4:]
+                if len(self.key) == 4:
+                    self.key = struct.unpack("!I", self.key)[0]
             elif message.kind == "S":
                 name, value = message.body.split(b"\0")[:2]
                 self.parameters[name.decode()] = value.decode()

@@ -137,7 +137,7 @@ static bool write_again(char type, pgw_slice body, pgw_buf *out)
         return true;
     case 'K':
         first = pgw_read_u32(&reader);
-        pgw_write_key_data(first, pgw_read_u32(&reader), out);
+        pgw_write_key_data(first, (pgw_slice){body.ptr + 4, body.len - 4}, out);
         return true;
     case 'Z':
         pgw_write_ready((char)pgw_read_u8(&reader), out);

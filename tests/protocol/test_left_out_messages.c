@@ -128,7 +128,7 @@ static void describe_startup(pgw_slice bytes, pgw_buf *out)
     pgw_startup_kind kind = pgw_startup_decode(bytes, &startup);
     pgw_buf_addf(out, "%d %zu", kind, startup.size);
     if (kind == PGW_STARTUP_CANCEL)
-        pgw_buf_addf(out, " %u %u", startup.cancel_pid, startup.cancel_key);
+        pgw_buf_addf(out, " %u %zu", startup.cancel_pid, startup.cancel_key.len);
     if (kind == PGW_STARTUP_SESSION) {
         pgw_slice rest = startup.parameters;
         pgw_parameter parameter;

@@ -17,8 +17,10 @@ static const char *const KINDS[] = {
 static void describe_version(pgw_startup_kind kind, const pgw_startup *startup, pgw_buf *out)
 {
     if (kind == PGW_STARTUP_CANCEL)
-        pgw_buf_addf(out, "%u.%u", startup->cancel_pid, startup->cancel_key);
-    else if (kind == PGW_STARTUP_SESSION || kind == PGW_STARTUP_UNSUPPORTED)
+        pgw_buf_addf(out, "%u.", startup->cancel_pid);
+    for (size_t i = 0; kind == PGW_STARTUP_CANCEL && i < startup->cancel_key.len; i++)
+        pgw_buf_addf(out, "%02x", (unsigned char)startup->cancel_key.ptr[i]);
+    if (kind == PGW_STARTUP_SESSION || kind == PGW_STARTUP_UNSUPPORTED)
         pgw_buf_addf(out, "%u.%u", startup->major, startup->minor);
 }
 
@@ -77,7 +79,7 @@ static void test_packets(void **state)
 }
 
 /* Cut anywhere it is not there yet; with its length cut as well, it is no session, but a request
- * for encryption may be of any length. */
+ * for encryption may be of any length, and so may the key of a cancel. */
 static void check_cut(const vector *v, pgw_slice packet, size_t len, pgw_startup_kind whole)
 {
     static pgw_startup startup;
@@ -89,9 +91,10 @@ static void check_cut(const vector *v, pgw_slice packet, size_t len, pgw_startup
         length[2] = (char)(len >> 8);
         length[3] = (char)len;
         bool request = whole == PGW_STARTUP_SSL || whole == PGW_STARTUP_GSSENC;
+        size_t least = whole == PGW_STARTUP_CANCEL ? 13 : 8; /* with a key of one byte */
         pgw_startup_kind kind = pgw_startup_decode(part, &startup);
         if (kind != PGW_STARTUP_BAD_LENGTH && kind != PGW_STARTUP_BAD_LAYOUT &&
-            !(request && kind == whole && len >= 8))
+            !((request || whole == PGW_STARTUP_CANCEL) && kind == whole && len >= least))
             fail_msg("line %d: taken with length %zu", v->line, len);
     }
     exact_free(part);

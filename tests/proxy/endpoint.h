@@ -215,7 +215,8 @@ static void endpoint_greet(size_t number)
     pgw_write_authentication_ok(&out);
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         pgw_write_parameter_status(pgw_slice_str(values[i][0]), pgw_slice_str(values[i][1]), &out);
-    pgw_write_key_data((uint32_t)(FIRST_PID + number), (uint32_t)number, &out);
+    const char key[] = {0, 0, 0, (char)number};
+    pgw_write_key_data((uint32_t)(FIRST_PID + number), (pgw_slice){key, sizeof key}, &out);
     pgw_write_ready('I', &out);
     endpoint_say(number, pgw_slice_buf(&out));
     pgw_buf_free(&out);

@@ -118,7 +118,7 @@ static void postgres_greet(const char *user, size_t number, pgw_buf *out)
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         pgw_write_parameter_status(pgw_slice_str(values[i][0]), pgw_slice_str(values[i][1]), out);
     pgw_write_parameter_status(PGW_LITERAL("session_authorization"), pgw_slice_str(user), out);
-    pgw_write_key_data((uint32_t)(1000 + number), 42, out);
+    pgw_write_key_data((uint32_t)(1000 + number), PGW_LITERAL("\0\0\0*"), out);
     pgw_write_ready('I', out);
 }
 

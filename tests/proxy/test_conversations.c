@@ -43,7 +43,10 @@ static void cancel(size_t slot)
 {
     const px_session *session = px_sessions_at(&here.worker, slot);
     assert_non_null(session);
-    px_sessions_cancel(&here.server, session->peer.pid, session->peer.cancel_key);
+    pgw_buf key = {0};
+    px_cancel_key(session, &key);
+    px_sessions_cancel(&here.server, session->peer.pid, pgw_slice_buf(&key));
+    pgw_buf_free(&key);
 }
 
 /* Nothing is heard by it. */

@@ -17,6 +17,13 @@ static bool answer_ssl(ye_session *session)
 
 /* Up to a StartupMessage of protocol 3.0. "Any protocol number other than 3.0, SSLRequest,
  * CancelRequest => the connection is closed without any reply". */
+/* The number of the session that has been told this key. */
+static uint32_t number_of(pgw_slice key)
+{
+    pgw_reader reader = pgw_reader_of(key);
+    return pgw_read_u32(&reader) ^ MASK;
+}
+
 static bool negotiate(ye_session *session, pgw_startup *startup)
 {
     pgw_startup_kind kind;
@@ -28,7 +35,7 @@ static bool negotiate(ye_session *session, pgw_startup *startup)
             break;
         case PGW_STARTUP_CANCEL:
             atomic_fetch_add(&session->endpoint->counters.cancels, 1);
-            ye_session_cancel(session->endpoint, startup->cancel_key ^ MASK);
+            ye_session_cancel(session->endpoint, number_of(startup->cancel_key));
             return false;
         case PGW_STARTUP_SESSION:
             return startup->minor == 0;
@@ -117,7 +124,10 @@ static void echo_options(ye_session *session, pgw_slice options)
 static void greet(ye_session *session, pgw_slice options)
 {
     const ye_options *known = &session->endpoint->options;
-    pgw_write_key_data((uint32_t)known->node ^ MASK, session->number ^ MASK, &session->out);
+    pgw_buf key = {0};
+    pgw_buf_add_i32(&key, (int32_t)(session->number ^ MASK));
+    pgw_write_key_data((uint32_t)known->node ^ MASK, pgw_slice_buf(&key), &session->out);
+    pgw_buf_free(&key);
     add_parameter(session, PGW_LITERAL("integer_datetimes"), PGW_LITERAL("on"));
     add_parameter(session, PGW_LITERAL("server_version"), pgw_slice_str(known->server_version));
     add_parameter(session, PGW_LITERAL("IntervalStyle"), PGW_LITERAL("postgres"));

@@ -36,7 +36,7 @@ struct px_greeting {
     px_greeting *next; /* under the lock */
     char *key, *user, *database;
     char *values[PX_GREETING_VALUES];
-    uint64_t settings, since, era;
+    uint64_t settings, statement_timeout, user_timeout, since, era;
     _Atomic unsigned references;
 };
 
@@ -107,6 +107,8 @@ static px_greeting *make(px_worker *worker, const px_identity *identity, px_repo
     greeting->user = copy(identity->user);
     greeting->database = copy(identity->database);
     greeting->settings = reported.settings;
+    greeting->statement_timeout = reported.statement_timeout;
+    greeting->user_timeout = reported.user_timeout;
     greeting->since = px_worker_now(worker);
     greeting->era = atomic_load(&worker->server->greetings->era);
     atomic_init(&greeting->references, 1);
@@ -260,4 +262,14 @@ const char *px_greeting_value(const px_greeting *greeting, const char *name)
 uint64_t px_greeting_settings(const px_greeting *greeting)
 {
     return greeting != NULL ? greeting->settings : 0;
+}
+
+uint64_t px_greeting_timeout(const px_greeting *greeting)
+{
+    return greeting != NULL ? greeting->statement_timeout : 0;
+}
+
+uint64_t px_greeting_user_timeout(const px_greeting *greeting)
+{
+    return greeting != NULL ? greeting->user_timeout : 0;
 }

@@ -25,6 +25,8 @@ extern const char *const px_greeting_names[];
 typedef struct px_reported {
     const char *values[PX_GREETING_VALUES];
     uint64_t settings;
+    uint64_t statement_timeout; /* ms; 0: none, or not known */
+    uint64_t user_timeout;      /* tcp_user_timeout, ms; 0: none, or not known */
 } px_reported;
 
 /* Keeps what a link reported for its identity's key, in place of what was kept before; counted. */
@@ -49,5 +51,9 @@ void px_greeting_write(const px_greeting *greeting, const px_identity *identity,
 const char *px_greeting_value(const px_greeting *greeting, const char *name);
 /* What its link had inherited. */
 uint64_t px_greeting_settings(const px_greeting *greeting);
+/* The statement_timeout that its link began with, ms; 0: none, or not known. */
+uint64_t px_greeting_timeout(const px_greeting *greeting);
+/* Its tcp_user_timeout, ms; 0: none, or not known. */
+uint64_t px_greeting_user_timeout(const px_greeting *greeting);
 
 #endif

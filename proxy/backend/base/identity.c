@@ -97,7 +97,9 @@ static px_identity *make(const px_identity *from)
     identity->env = from->env;
     identity->ascii = from->ascii;
     identity->settings = from->settings;
-    identity->statement_timeout = px_timeouts_statement(from->options);
+    identity->start_timeout = from->start_timeout;
+    if (!px_timeouts_statement(from->options, &identity->statement_timeout))
+        identity->statement_timeout = from->start_timeout;
     pgw_buf shared = {0};
     px_timeouts_cut(from->options, &shared);
     pgw_buf_add_byte(&shared, '\0');
@@ -128,8 +130,9 @@ static pgw_slice all_of(const px_identity *identity)
     add_part(&all, 'z', identity->zone);
     add_part(&all, 'd', identity->dates);
     add_part(&all, 'i', identity->intervals);
-    pgw_buf_addf(&all, "e%d%d%d%d%" PRId32 "v%d", env->utf8, identity->ascii, env->conforming,
-                 env->zone_known, env->zone_seconds, env->server);
+    pgw_buf_addf(&all, "e%d%d%d%d%" PRId32 "v%dm%" PRIu64, env->utf8, identity->ascii,
+                 env->conforming, env->zone_known, env->zone_seconds, env->server,
+                 identity->start_timeout);
     pgw_buf_add_byte(&all, '\0');
     return (pgw_slice){all.ptr, all.len - 1};
 }
@@ -146,6 +149,7 @@ px_identity px_identity_like(const px_identity *identity)
                          .dates = identity->dates,
                          .intervals = identity->intervals,
                          .settings = identity->settings,
+                         .start_timeout = identity->start_timeout,
                          .env = identity->env,
                          .ascii = identity->ascii};
 }

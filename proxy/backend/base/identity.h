@@ -23,9 +23,12 @@ typedef struct px_identity {
     uint64_t settings;       /* inherited from role and database; 0: not known yet */
     char *key; /* all of the above but application, timeouts, what was told: what a client asked for
                 */
-    uint64_t statement_timeout; /* ms; 0 = none that is known */
+    uint64_t start_timeout; /* statement_timeout of its role, its database or its server, ms; 0 =
+                               none that is known */
+    uint64_t statement_timeout; /* as it is now, ms; 0 = none that is known */
     pgw_env env;                /* what the settings mean for the reading of values */
-    bool ascii; /* what is ASCII, a link of batches takes and tells as its own does: nothing is converted */
+    bool ascii; /* what is ASCII, a link of batches takes and tells as its own does: nothing is
+                   converted */
     _Atomic unsigned references;
 } px_identity;
 

@@ -177,7 +177,9 @@ void px_link_fail(px_link *link, const pgw_error *error)
 /* What it was opened with says nothing about others. */
 static px_reported reported(const px_link *link)
 {
-    px_reported said = {.settings = link->settings};
+    px_reported said = {.settings = link->settings,
+                        .statement_timeout = link->statement_timeout,
+                        .user_timeout = link->user_timeout};
     for (size_t i = 0; i < PX_GREETING_VALUES; i++) {
         const char *name = px_greeting_names[i];
         bool given = link->options != NULL && strstr(link->options, name) != NULL;
@@ -438,6 +440,16 @@ void *px_link_owner(const px_link *link)
 uint64_t px_link_settings(const px_link *link)
 {
     return link->settings;
+}
+
+uint64_t px_link_timeout(const px_link *link)
+{
+    return link->statement_timeout;
+}
+
+uint64_t px_link_user_timeout(const px_link *link)
+{
+    return link->user_timeout;
 }
 
 bool px_link_is_like(const px_link *link, const px_link *other)

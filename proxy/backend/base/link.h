@@ -97,6 +97,10 @@ bool px_link_is_borrowed(const px_link *link);
 bool px_link_is_opening(const px_link *link);
 /* What it has inherited from its role and its database; 0: not known. */
 uint64_t px_link_settings(const px_link *link);
+/* The statement_timeout that it began with, if it is a session's own, ms; 0: none, or not known. */
+uint64_t px_link_timeout(const px_link *link);
+/* Its tcp_user_timeout, as above. */
+uint64_t px_link_user_timeout(const px_link *link);
 /* Both reported the same when they opened, but for application_name. */
 bool px_link_is_like(const px_link *link, const px_link *other);
 /* The process id of its backend, as that told it. */
@@ -155,7 +159,7 @@ struct px_link {
     bool admitted, used_password;
     px_slot missing; /* with 53300 */
     uint32_t pid;
-    uint64_t settings;
+    uint64_t settings, statement_timeout, user_timeout;
     pgw_buf notices;
 
     /* Of link.c. */

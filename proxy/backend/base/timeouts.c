@@ -87,9 +87,7 @@ void px_timeouts_cut(const char *options, pgw_buf *out)
     }
 }
 
-/* A time as the server reads it where milliseconds are the unit ("1.5 s", "2min", "500"); 0 where
- * it is none. */
-static uint64_t milliseconds(pgw_slice text)
+uint64_t px_timeouts_read(pgw_slice text)
 {
     static const struct {
         const char *name;
@@ -111,15 +109,16 @@ static uint64_t milliseconds(pgw_slice text)
     return 0;
 }
 
-uint64_t px_timeouts_statement(const char *options)
+bool px_timeouts_statement(const char *options, uint64_t *ms)
 {
-    uint64_t found = 0;
+    bool found = false;
     const char *at = options != NULL ? options : "";
     for (option one; next_option(&at, &one);)
         if (one.assignment.len > 0 && timeout_of(one.assignment) == timeouts[0]) {
             const char *value = memchr(one.assignment.ptr, '=', one.assignment.len);
             const char *end = one.assignment.ptr + one.assignment.len;
-            found = milliseconds((pgw_slice){value + 1, (size_t)(end - value - 1)});
+            *ms = px_timeouts_read((pgw_slice){value + 1, (size_t)(end - value - 1)});
+            found = true;
         }
     return found;
 }

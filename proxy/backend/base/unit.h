@@ -171,6 +171,7 @@ typedef struct px_unit {
     px_unit_key least;             /* by (hash, fingerprint): its place in a batch */
     uint64_t arrived, submitted;   /* the latter by px_worker_clock() of `home` */
     uint64_t tried;                /* px_worker_now() scale: first sent; 0: not yet */
+    uint32_t locked_ms; /* It waited so long for locks in batches, and for others' keys. */
     unsigned attempts;             /* that the backend did not do for reasons of its own */
     unsigned stumbles;             /* … of them, those that may be its own fault */
     size_t company;                /* at most so many units are sent in one batch; 0: any */

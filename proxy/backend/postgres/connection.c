@@ -77,7 +77,7 @@ static void close_connection(px_link *link)
 static void take_inheritance(connection *c)
 {
     pgw_error error;
-    switch (px_inheritance_read(&c->link, &c->link.settings)) {
+    switch (px_inheritance_read(&c->link)) {
     case PX_INHERITANCE_MORE:
         return;
     case PX_INHERITANCE_KNOWN:

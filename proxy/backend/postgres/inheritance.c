@@ -1,11 +1,17 @@
 #include "proxy/backend/postgres/inheritance.h"
 
+#include "protocol/backend.h"
 #include "protocol/error.h"
 #include "protocol/frontend.h"
+#include "proxy/backend/base/timeouts.h"
 
 #include <xxhash.h>
 
-enum { MAX_MESSAGE = 1024 * 1024, TIMEOUT_SINCE = 140000 /* idle_session_timeout */ };
+enum {
+    TIMEOUT_CELLS = 2,
+    MAX_MESSAGE = 1024 * 1024,
+    TIMEOUT_SINCE = 140000 /* idle_session_timeout */
+};
 
 /* Nothing in it depends on search_path. It takes a tenth of what pg_settings takes. */
 #define EQUALS " operator(pg_catalog.=) "
@@ -26,19 +32,38 @@ enum { MAX_MESSAGE = 1024 * 1024, TIMEOUT_SINCE = 140000 /* idle_session_timeout
             VALUE("lc_numeric") VALUE("lc_time") VALUE("timezone_abbreviations")                   \
                 VALUE("transform_null_equals") VALUE("xmlbinary") VALUE("xmloption")
 
+/* Two cells, which are no part of the number: links of batches have no timeouts. */
+#define TIMEOUTS                                                                                   \
+    "; select pg_catalog.current_setting('statement_timeout'),"                                    \
+    " pg_catalog.current_setting('tcp_user_timeout', true)"
+
 void px_inheritance_ask(px_link *link, int server_version, bool shared)
 {
     pgw_buf text = {0}, message = {0};
     if (shared && server_version >= TIMEOUT_SINCE)
         pgw_buf_add_str(&text, "set idle_session_timeout = 0; ");
-    pgw_buf_add_str(&text, QUESTION UNTOLD);
+    pgw_buf_add_str(&text, shared ? QUESTION UNTOLD : QUESTION UNTOLD TIMEOUTS);
     pgw_certainly(pgw_write_query(pgw_slice_buf(&text), &message));
     px_link_send_buf(link, &message);
     pgw_buf_free(&text);
     pgw_buf_free(&message);
 }
 
-px_inheritance px_inheritance_read(px_link *link, uint64_t *number)
+static void take_row(px_link *link, pgw_slice body)
+{
+    pgw_slice cells[TIMEOUT_CELLS];
+    bool nulls[TIMEOUT_CELLS];
+    if (link->settings == 0)
+        return;
+    if (pgw_data_row_decode(body, cells, nulls, TIMEOUT_CELLS) == TIMEOUT_CELLS) {
+        link->statement_timeout = px_timeouts_read(cells[0]);
+        link->user_timeout = nulls[1] ? 0 : px_timeouts_read(cells[1]);
+        return;
+    }
+    link->settings = XXH3_64bits_withSeed(body.ptr, body.len, link->settings);
+}
+
+px_inheritance px_inheritance_read(px_link *link)
 {
     for (;;) {
         pgw_frame frame;
@@ -47,10 +72,10 @@ px_inheritance px_inheritance_read(px_link *link, uint64_t *number)
         if (result != PGW_FRAME_OK)
             return result == PGW_FRAME_MORE ? PX_INHERITANCE_MORE : PX_INHERITANCE_BROKEN;
         pgw_slice body = pgw_frame_body(message, frame);
-        if (frame.type == 'D' && *number != 0)
-            *number = XXH3_64bits_withSeed(body.ptr, body.len, *number);
+        if (frame.type == 'D')
+            take_row(link, body);
         if (frame.type == 'E')
-            *number = 0;
+            link->settings = 0;
         px_link_consume(link, frame.size);
         if (frame.type == 'Z')
             return PX_INHERITANCE_KNOWN;

@@ -17,8 +17,8 @@ typedef enum px_inheritance {
 /* Asks a link that has just opened; `server_version` as libpq has it. With `shared` it gets no
  * timeouts of its role. */
 void px_inheritance_ask(px_link *link, int server_version, bool shared);
-/* Takes the answer. `*number`, 1 at first, is 0 in the end if the server does not
- * say. */
-PGW_MUST_CHECK px_inheritance px_inheritance_read(px_link *link, uint64_t *number);
+/* Takes the answer: link->settings, 1 at first, is 0 in the end if the server does not say;
+ * link->statement_timeout and user_timeout are filled where the link is not `shared`. */
+PGW_MUST_CHECK px_inheritance px_inheritance_read(px_link *link);
 
 #endif

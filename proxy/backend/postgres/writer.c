@@ -197,6 +197,12 @@ static bool returns_to_text(writer *w, px_unit *unit, px_error_kind kind)
     return true;
 }
 
+/* A lock was waited for as long as links for batches wait for one. */
+static void note_lock(px_unit *unit)
+{
+    unit->locked_ms += unit->tables[0].config->batch.lock_wait_ms;
+}
+
 static px_verdict judge_alone(writer *w, px_unit *unit)
 {
     const pgw_buf *error = &w->error;
@@ -205,8 +211,10 @@ static px_verdict judge_alone(writer *w, px_unit *unit)
     if (w->prepare_error.len > 0 && lacks_statement(error))
         error = &w->prepare_error;
     px_error_kind kind = px_classify(pgw_slice_buf(error));
-    if (kind == PX_ERROR_LOCK)
+    if (kind == PX_ERROR_LOCK) {
+        note_lock(unit);
         return PX_VERDICT_REROUTE;
+    }
     if (kind == PX_ERROR_REPEAT && unit->attempts < MAX_SERIALIZATION_ATTEMPTS) {
         unit->attempts++;
         return PX_VERDICT_REPEAT;
@@ -233,6 +241,8 @@ static void end_shared(writer *w)
     for (size_t i = 0; i < attempt->count; i++) {
         px_unit *unit = attempt->units[i];
         unit->renewed |= stale;
+        if (kind == PX_ERROR_LOCK)
+            note_lock(unit);
         if (!failed && w->merged)
             px_unit_hears_stored(unit); /* for that was checked */
         if (failed) {

@@ -111,7 +111,9 @@ static void relation_from_row(rw_table *table, char *const *row)
 {
     char kind = row[PX_SCHEMA_RELKIND][0];
     table->oid = (uint32_t)strtoul(row[PX_SCHEMA_OID], NULL, 10);
-    table->triggers = (uint32_t)strtoul(row[PX_SCHEMA_TRIGGER_COUNT], NULL, 10);
+    char *filled_by;
+    table->triggers = (uint32_t)strtoul(row[PX_SCHEMA_TRIGGER_COUNT], &filled_by, 10);
+    table->filled_by = (uint32_t)strtoul(filled_by, NULL, 10);
     table->quiet = quiet_for(row[PX_SCHEMA_QUIET][0]);
     table->expressions_run = strchr(row[PX_SCHEMA_QUIET], '+') != NULL;
     table->casts_run = table->expressions_run || strchr(row[PX_SCHEMA_QUIET], '~') != NULL;
@@ -489,8 +491,9 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
         a->own_calls != b->own_calls || a->expressions_run != b->expressions_run ||
         a->casts_run != b->casts_run || a->own_types != b->own_types ||
         a->reads_settings != b->reads_settings || a->oid != b->oid || a->triggers != b->triggers ||
-        !same_text(a->part_names, b->part_names) || !same_text(a->key_name, b->key_name) ||
-        a->last != b->last || !same_text(a->system_columns, b->system_columns))
+        a->filled_by != b->filled_by || !same_text(a->part_names, b->part_names) ||
+        !same_text(a->key_name, b->key_name) || a->last != b->last ||
+        !same_text(a->system_columns, b->system_columns))
         return false;
     for (size_t i = 0; i < a->column_count; i++)
         if (!same_column(&a->columns[i], &b->columns[i]))

@@ -114,6 +114,13 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " pg_catalog.pg_attribute a where a.attrelid = p.root and a.attnum = any(i.indkey)"            \
     " and pg_catalog.strpos(pg_catalog.lower(fn.prosrc), 'new.' || a.attname) > 0))"
 
+/* A trigger g that fills the hash of rows without one (keyspread ddl --trigger), as long as the
+ * body of its function fn is what was printed: then it does nothing to rows that come from here. */
+#define FILLS                                                                                      \
+    "(g.tgtype = 7 and l.lanname = 'plpgsql' and case when fn.prosrc like '-- keyspread %' then"   \
+    " pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(pg_catalog.substr(fn.prosrc, 78)," \
+    " 'UTF8')), 'hex') = pg_catalog.substr(fn.prosrc, 14, 64) else false end)"
+
 /* Nothing here waits for a lock: a migration that holds its table's would hold up all others', so
  * neither pg_partition_tree() nor pg_get_expr() is asked.
  * Rows of a partitioned table fire the triggers of the partition they go to. A constraint trigger
@@ -128,7 +135,7 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " from tree p join pg_catalog.pg_trigger g on g.tgrelid = p.oid"                               \
     " join pg_catalog.pg_proc fn on fn.oid = g.tgfoid"                                             \
     " join pg_catalog.pg_language l on l.oid = fn.prolang where not g.tgisinternal"                \
-    " and g.tgenabled <> 'D' group by p.root)"
+    " and g.tgenabled <> 'D' and not " FILLS " group by p.root)"
 
 /* Columns that a foreign key writes, past keyspread. */
 #define CASCADED                                                                                   \
@@ -337,12 +344,14 @@ static void add_relations(const cfg_config *config, pgw_buf *sql)
     px_casts_run_condition(sql);
     pgw_buf_add_str(sql, " end, ");
     px_own_calls_condition(sql);
-    pgw_buf_add_str(sql,
-                    " from quiet q)," FIRED "," CASCADED "," OWN_CASTS "," OWN_NAMES
-                    ", own_types(version) as materialized (select " TYPES_VERSION ")"
-                    ", relations as materialized (select c.*, (select pg_catalog.count(*)"
-                    " from pg_catalog.pg_trigger g where g.tgrelid = c.oid and not g.tgisinternal)"
-                    " as triggers, ");
+    pgw_buf_add_str(sql, " from quiet q)," FIRED "," CASCADED "," OWN_CASTS "," OWN_NAMES
+                         ", own_types(version) as materialized (select " TYPES_VERSION ")"
+                         ", relations as materialized (select c.*, (select pg_catalog.concat("
+                         "pg_catalog.count(*), ' ', pg_catalog.max(fn.oid::pg_catalog.int8)"
+                         " filter (where " FILLS ")) from pg_catalog.pg_trigger g"
+                         " join pg_catalog.pg_proc fn on fn.oid = g.tgfoid"
+                         " join pg_catalog.pg_language l on l.oid = fn.prolang"
+                         " where g.tgrelid = c.oid and not g.tgisinternal) as triggers, ");
     add_code(sql);
     pgw_buf_add_str(sql, " as triggers_insert, " RULES("3"));
     pgw_buf_add_str(sql, " as rules_insert, case when f.by_update or " RULES("2"));
@@ -361,7 +370,7 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
         sql,
         " select c.nspname::pg_catalog.text, c.relname::pg_catalog.text, pg_catalog.concat(c.oid), "
         "c.relkind::pg_catalog.text,"
-        " pg_catalog.concat(c.triggers), c.triggers_insert::pg_catalog.text, "
+        " c.triggers, c.triggers_insert::pg_catalog.text, "
         "c.rules_insert::pg_catalog.text, "
         "c.on_update,"
         " c.relrowsecurity::pg_catalog.text, c.changes, a.attname::pg_catalog.text, "
@@ -374,8 +383,8 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
         " (a.atthasdef or a.attidentity <> '' or t.typdefault is not "
         "null)::pg_catalog.text, " SEQUENCE ","
         " (a.attgenerated <> '')::pg_catalog.text,"
-        " " EQUALITY ", " COMPUTED ", " KEY ", " IDENTITY_AND_INDEX ", " EXPRESSION
-        ", " EXPRESSED ", (select pg_catalog.concat(q.says, case when k.expressions then '+'"
+        " " EQUALITY ", " COMPUTED ", " KEY ", " IDENTITY_AND_INDEX ", " EXPRESSION ", " EXPRESSED
+        ", (select pg_catalog.concat(q.says, case when k.expressions then '+'"
         " when k.casts then '~' end, case when k.calls then '=' end, ' ', y.version)"
         " from quiet q cross join code k cross join own_types y), "
         "c.reads_settings::pg_catalog.text, case when " IS_FIRST " then " PARTS

@@ -5,12 +5,14 @@
 #include "proxy/client/answer/errors.h"
 #include "proxy/client/answer/owed.h"
 #include "proxy/client/answer/relay.h"
+#include "proxy/client/core/ask.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/names.h"
 #include "proxy/ingest/plan_cache.h"
 #include "rewrite/statement/errors/part_names.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -202,7 +204,7 @@ static bool on_answered(px_owner *owner, const px_outcome *outcome)
         else
             answer_group(session, outcome);
         px_relay_drop_message(session);
-        owner->repeated = false;
+        px_owner_go_on(owner);
     }
     px_session_wake(session, PX_WAIT_UNIT);
     return !again;
@@ -221,6 +223,46 @@ bool px_outcome_has_rest(const px_session *session)
 {
     const px_owner *units = &session->units;
     return units->rerouted && (units->text != NULL || units->plan_count > 0);
+}
+
+/* As the session has it now; NULL: that is not known. */
+static const char *setting_now(const px_session *session, rw_tracked_setting setting)
+{
+    const px_answer *start = &session->known.base;
+    if (session->who.settings[setting] != NULL)
+        return session->who.settings[setting];
+    return start->user != NULL ? start->values[setting] : NULL;
+}
+
+static bool may_time_out(const px_session *session)
+{
+    const char *statement = setting_now(session, RW_STATEMENT_TIMEOUT);
+    const char *lock = setting_now(session, RW_LOCK_TIMEOUT);
+    return statement == NULL || lock == NULL || strcmp(statement, "0") != 0 ||
+           strcmp(lock, "0") != 0;
+}
+
+/* The server knows what the session, its role and its database have set. What is left is at least
+ * 1 ms, so that it is the server that says what has run out. */
+#define SHORTEN                                                                                    \
+    "select pg_catalog.set_config(s.name, greatest(s.setting::pg_catalog.int4"                     \
+    " operator(pg_catalog.-) w.ms, 1)::pg_catalog.text, true) from pg_catalog.pg_settings s,"      \
+    " (values ('statement_timeout', %" PRIu64 "), ('lock_timeout', %" PRIu32 ")) w (name, ms)"     \
+    " where s.name operator(pg_catalog.=) w.name and s.setting operator(pg_catalog.<>) '0'"
+
+void px_outcome_send_waited(px_session *session)
+{
+    px_owner *units = &session->units;
+    uint64_t since = units->since, waited = px_worker_now(session->worker) - since;
+    uint32_t locked = units->locked_ms < INT32_MAX ? units->locked_ms : INT32_MAX;
+    bool is_postgres = session->worker->config->backend.dialect != CFG_DIALECT_YDB;
+    units->since = 0;
+    if (since == 0 || !is_postgres || session->own.status != 'I' || !may_time_out(session))
+        return;
+    pgw_buf sql = {0};
+    pgw_buf_addf(&sql, SHORTEN, waited < INT32_MAX ? waited : INT32_MAX, locked);
+    px_ask_between(session, pgw_slice_buf(&sql));
+    pgw_buf_free(&sql);
 }
 
 void px_outcome_give_up(px_session *session, pgw_error *error)

@@ -37,7 +37,7 @@ static void put_error(px_session *session, const pgw_error *error, bool ready)
 
 void px_refuse(px_session *session, const pgw_error *error, bool extended)
 {
-    session->units.repeated = false;
+    px_owner_go_on(&session->units);
     bool failed = px_keys_failure(session) != NULL && session->own.status == 'E' &&
                   session->pending.replies.count == 0; /* its transaction has, by our question */
     if (px_session_idle(session) || failed) {
@@ -157,7 +157,8 @@ static void refuse_waiting(px_session *session, const pgw_error *error, bool fai
     if (px_outcome_has_rest(session))
         px_outcome_give_up(session, &told);
     px_session_drop_group(session);
-    session->units.rerouted = session->units.repeated = false;
+    session->units.rerouted = false;
+    px_owner_go_on(&session->units);
     if (session->own.ready && !sync && !failed && !px_session_idle(session)) {
         px_refuse(session, &told, !simple); /* behind what is owed; and it fails there, too */
     } else {

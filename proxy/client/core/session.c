@@ -148,7 +148,7 @@ void px_session_put(px_session *session, const pgw_buf *bytes)
 void px_session_drop_group(px_session *session)
 {
     px_group_clear(&session->group);
-    session->units.repeated = false;
+    px_owner_go_on(&session->units);
 }
 
 /* ---- the own link ---- */

@@ -57,9 +57,10 @@ typedef struct px_peer {
     struct px_login *login; /* until it is ready */
     uint64_t started;
     uint32_t pid;        /* in BackendKeyData; 0 until the client is greeted */
-    uint32_t cancel_key; /* our own, for libpq keeps the backend's to itself */
+    uint32_t cancel_key; /* our own, for libpq keeps the backend's to itself: see px_cancel_key() */
     bool told;           /* `pid` is its link's backend's, in whose place no other link can come */
     bool old_protocol;   /* asked for one before 3.0, and is refused in its form */
+    bool long_key;       /* It asked for protocol 3.2 or newer, and is told a key of 32 bytes. */
     bool leaving; /* the client has said goodbye, and nothing it sends is looked at any more */
 } px_peer;
 
@@ -163,9 +164,9 @@ typedef struct px_prepared_names {
     char *prepares;           /* the name of a PREPARE that was parsed; owned */
     struct px_orders *orders; /* owned; NULL: nothing of them was ever parsed */
     bool untold;              /* A PREPARE was carried out of which nobody knows what it is called. */
+    bool unnamed_on_link;     /* the link has an unnamed statement that is none of ours */
     bool looked;              /* What the unnamed statement executes was looked at, and no Parse has come since. */
     char *deallocates;        /* The name of a DEALLOCATE that was parsed, empty for ALL; owned. */
-    bool unnamed_on_link;     /* the link has an unnamed statement that is none of ours */
     px_lookups *lookups;      /* of the Parse at hand; counted, NULL: none */
     px_plan *describing;      /* counted: others wait until this session knows what it is */
 } px_prepared_names;

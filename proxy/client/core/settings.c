@@ -5,8 +5,11 @@
 #include "proxy/backend/base/greeting.h"
 #include "proxy/client/core/session.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 rw_tracked_setting px_setting_of(pgw_slice name)
 {
@@ -54,7 +57,8 @@ static void read_bytes(px_identity *from, const char *client, const char *server
     from->ascii = unconverted && server != NULL && strcmp(server, "SQL_ASCII") == 0;
 }
 
-static px_identity *identity_with_settings(px_session *session)
+/* `timeout`: the statement_timeout that the session began with, ms. */
+static px_identity *identity_with_settings(px_session *session, uint64_t timeout)
 {
     pgw_buf options = {0};
     pgw_buf_add_str(&options, session->who.base->options);
@@ -78,6 +82,7 @@ static px_identity *identity_with_settings(px_session *session)
     from.dates = (char *)px_settings_now(session, RW_DATESTYLE);
     from.intervals = (char *)px_settings_now(session, RW_INTERVALSTYLE);
     from.settings = session->who.inherited;
+    from.start_timeout = timeout;
     px_identity *identity = px_identity_of(&from);
     pgw_buf_free(&options);
     return identity;
@@ -90,11 +95,16 @@ static void keep_setting(px_session *session, rw_tracked_setting setting, pgw_sl
     session->who.settings[setting] = copy;
 }
 
-static void renew_identity(px_session *session)
+static void renew_identity_from(px_session *session, uint64_t timeout)
 {
-    px_identity *identity = identity_with_settings(session);
+    px_identity *identity = identity_with_settings(session, timeout);
     px_identity_drop(session->who.identity);
     session->who.identity = identity;
+}
+
+static void renew_identity(px_session *session)
+{
+    renew_identity_from(session, session->who.identity->start_timeout);
 }
 
 /* ---- what was asked for before it is reported ---- */
@@ -188,11 +198,21 @@ pgw_env px_settings_env(const px_session *session)
     return env;
 }
 
+/* The kernel ends a connection whose client takes nothing for so long, as the server would have it.
+ */
+static void limit_silence(const px_session *session, uint64_t ms)
+{
+    unsigned limit = ms <= INT32_MAX ? (unsigned)ms : INT32_MAX;
+    if (session->peer.address != NULL)
+        (void)setsockopt(session->peer.fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof limit);
+}
+
 void px_settings_begin(px_session *session)
 {
+    limit_silence(session, px_greeting_user_timeout(session->who.greeting));
     session->who.inherited = px_greeting_settings(session->who.greeting);
     session->who.base = px_identity_take(session->who.identity);
-    renew_identity(session);
+    renew_identity_from(session, px_greeting_timeout(session->who.greeting));
 }
 
 /* ---- a link that was opened later ---- */
@@ -228,16 +248,18 @@ static void tell_differences(px_session *session, px_link *link)
 }
 
 /* Its rows travel over links that have inherited the same as its own. */
-static void inherit(px_session *session, uint64_t settings)
+static void inherit(px_session *session, const px_link *link)
 {
-    if (session->who.inherited == settings)
+    uint64_t settings = px_link_settings(link), timeout = px_link_timeout(link);
+    if (session->who.inherited == settings && session->who.identity->start_timeout == timeout)
         return;
     session->who.inherited = settings;
-    renew_identity(session);
+    renew_identity_from(session, timeout);
 }
 
 void px_settings_of_link(px_session *session)
 {
-    inherit(session, px_link_settings(session->own.link));
+    limit_silence(session, px_link_user_timeout(session->own.link));
+    inherit(session, session->own.link);
     tell_differences(session, session->own.link);
 }

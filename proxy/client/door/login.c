@@ -143,7 +143,7 @@ static void give_pid(px_session *session)
 
 px_login_outcome px_login_greet(px_session *session)
 {
-    pgw_buf out = {0};
+    pgw_buf out = {0}, key = {0};
     px_login_outcome outcome = PX_LOGIN_GOES_ON;
     if (session->who.greeting == NULL)
         session->who.greeting = px_greeting_find(session->worker, session->who.identity);
@@ -152,7 +152,9 @@ px_login_outcome px_login_greet(px_session *session)
         if (session->own.ready)
             pgw_buf_add_slice(&out, px_link_notices(session->own.link));
         give_pid(session);
-        pgw_write_key_data(session->peer.pid, session->peer.cancel_key, &out);
+        px_cancel_key(session, &key);
+        pgw_write_key_data(session->peer.pid, pgw_slice_buf(&key), &out);
+        pgw_buf_free(&key);
         pgw_write_ready('I', &out);
         px_stream_put_buf(session->peer.stream, &out);
         outcome = PX_LOGIN_GREETED;
@@ -393,14 +395,8 @@ static bool make_identity(px_session *session, const pgw_startup *startup)
 
 static void negotiate(px_session *session, const pgw_startup *startup)
 {
-    bool options = false;
-    pgw_slice rest = startup->parameters;
-    pgw_parameter parameter;
-    while (pgw_startup_next(&rest, &parameter))
-        options = options || pgw_startup_is_option(parameter.name);
-    if (startup->minor == 0 && !options)
-        return;
     pgw_buf out = {0};
+    session->peer.long_key = startup->minor >= PGW_MINOR;
     pgw_startup_negotiate(startup, &out);
     px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);

@@ -101,7 +101,7 @@ static void note(px_session *session)
 {
     px_state_note(session, RW_EFFECT_TRANSACTION);
     px_changes_note(session, RW_EFFECT_TRANSACTION);
-    session->units.repeated = false;
+    px_owner_go_on(&session->units);
 }
 
 /* A Query destroys the unnamed statement: also on the link, when it gets there. */

@@ -1,5 +1,6 @@
 #include "proxy/client/message/failure.h"
 
+#include "protocol/frontend.h"
 #include "proxy/backend/base/classify.h"
 #include "proxy/client/answer/copied.h"
 #include "proxy/client/answer/errors.h"
@@ -283,8 +284,26 @@ static void take_back(px_session *session, px_reply *reply, bool failed, size_t 
         reply->before = NULL;
 }
 
+static bool ends_with_query(const px_replies *replies)
+{
+    return px_replies_at(replies, replies->count - 1)->kind == PX_REPLY_QUERY;
+}
+
+/* What the server skips up to a Sync ends with a Query, behind which no client sends one. */
+static void sync_behind_query(px_session *session)
+{
+    pgw_buf out = {0};
+    pgw_write_sync(&out);
+    px_replies_push(&session->pending.replies, PX_REPLY_SYNC);
+    px_session_send(session, &out);
+    pgw_buf_free(&out);
+    session->pending.skipping = session->own.unsynced = false;
+}
+
 static void skip_to_sync(px_session *session)
 {
+    px_replies *replies = &session->pending.replies;
+    bool alone = !session->own.unsynced && ends_with_query(replies); /* behind a question of ours */
     size_t count = 0;
     while (count < session->pending.replies.count &&
            !px_reply_ends_group(px_replies_at(&session->pending.replies, count)))
@@ -293,7 +312,9 @@ static void skip_to_sync(px_session *session)
         take_back(session, px_replies_at(&session->pending.replies, i), i == 0, count);
     while (count-- > 0)
         px_replies_pop(&session->pending.replies);
-    if (session->pending.replies.count == 0 && session->own.unsynced) {
+    if (replies->count == 0 && alone) {
+        sync_behind_query(session);
+    } else if (replies->count == 0 && session->own.unsynced) {
         session->pending.skipping = true;
         px_settle_skipped(session);
     }
@@ -372,18 +393,12 @@ static px_fate on_begun_failed(px_session *session, pgw_slice body)
         end_by(session, &error);
         return PX_HIDE;
     }
-    px_reply_kind last = px_replies_at(replies, replies->count - 1)->kind;
+    bool query = ends_with_query(replies), unsynced = session->own.unsynced;
     session->own.begun->state = PX_BEGUN_FAILED;
     px_fate what = show_error(session, NULL, body);
     skip_to_sync(session);
-    if (last == PX_REPLY_QUERY) {
-        pgw_buf out = {0};
-        pgw_write_sync(&out);
-        px_replies_push(replies, PX_REPLY_SYNC);
-        px_session_send(session, &out);
-        pgw_buf_free(&out);
-        session->pending.skipping = session->own.unsynced = false;
-    }
+    if (query && unsynced)
+        sync_behind_query(session);
     if (replies->count > 0) { /* else the client's Sync has not come yet */
         px_replies_head(replies)->swallow = true;
         px_riding_fail_there(session);

@@ -94,9 +94,11 @@ static void send_text(px_session *session, px_text *text)
     px_text_render(text, NULL, &message);
     pgw_buf_add_byte(&message, '\0');
     pgw_certainly(pgw_end(&message, begun));
+    px_outcome_send_waited(session);
+    px_owner_go_on(&session->units);
     px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
     px_reply_is_about(&session->pending.replies, reply, text);
-    session->names.unnamed_on_link = session->units.repeated = false;
+    session->names.unnamed_on_link = false;
     px_session_send(session, &message);
     pgw_buf_free(&message);
     for (size_t i = 0; i < text->script.count; i++)

@@ -280,7 +280,7 @@ px_step px_sync_flush(px_session *session)
         return PX_STEP_LATER;
     pgw_buf out = {0};
     px_owed_write(session, session->group.count, NULL, &out);
-    session->units.repeated = false;
+    px_owner_go_on(&session->units);
     px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
     return PX_STEP_DONE;

@@ -289,6 +289,7 @@ bool px_forward_held(px_session *session, size_t count)
 {
     if (!px_session_need_link(session) || !px_describe_group(session, true))
         return false;
+    px_outcome_send_waited(session);
     for (size_t i = 0; i < count && !session->pending.skipping; i++)
         forward_held(session, i);
     px_session_drop_group(session);

@@ -11,30 +11,32 @@
 static const struct {
     const char *options, *shared;
     uint64_t timeout;
+    bool found;
 } cases[] = {
-    {NULL, "", 0},
-    {"", "", 0},
-    {"  \t", "", 0},
-    {"-c timezone=UTC", "-c timezone=UTC", 0},
-    {"-c statement_timeout=5", "", 5},
-    {"-cstatement_timeout=5s -c a=b", "-c a=b", 5000},
-    {"--statement-timeout=2min", "", 120000},
-    {"--Statement_Timeout=1h --x=1", "--x=1", 3600000},
-    {"-c statement_timeout=1.5\\ s", "", 1500},
-    {"-c statement_timeout=500us", "", 1},
-    {"-c statement_timeout=1d", "", 86400000},
-    {"-c statement_timeout=5 -c statement_timeout=0", "", 0},
-    {"-c statement_timeout=-1", "", 0},
-    {"-c statement_timeout=soon", "", 0},
-    {"-c statement_timeout=99999999999", "", 0},
-    {"-c lock_timeout=1 -c idle_session_timeout=2 --idle-in-transaction-session-timeout=3", "", 0},
-    {"-c lock_timeout_x=1", "-c lock_timeout_x=1", 0},
-    {"-c my.statement_timeout=1", "-c my.statement_timeout=1", 0},
-    {"-c a=x\\ -c\\ statement_timeout=7", "-c a=x\\ -c\\ statement_timeout=7", 0},
-    {"-c a=b\\", "-c a=b\\", 0},
-    {"-c", "-c", 0},
-    {"--", "--", 0},
-    {"-e -B 100 -c lock_timeout=1", "-e -B 100", 0},
+    {NULL, "", 0, false},
+    {"", "", 0, false},
+    {"  \t", "", 0, false},
+    {"-c timezone=UTC", "-c timezone=UTC", 0, false},
+    {"-c statement_timeout=5", "", 5, true},
+    {"-cstatement_timeout=5s -c a=b", "-c a=b", 5000, true},
+    {"--statement-timeout=2min", "", 120000, true},
+    {"--Statement_Timeout=1h --x=1", "--x=1", 3600000, true},
+    {"-c statement_timeout=1.5\\ s", "", 1500, true},
+    {"-c statement_timeout=500us", "", 1, true},
+    {"-c statement_timeout=1d", "", 86400000, true},
+    {"-c statement_timeout=5 -c statement_timeout=0", "", 0, true},
+    {"-c statement_timeout=-1", "", 0, true},
+    {"-c statement_timeout=soon", "", 0, true},
+    {"-c statement_timeout=99999999999", "", 0, true},
+    {"-c lock_timeout=1 -c idle_session_timeout=2 --idle-in-transaction-session-timeout=3", "", 0,
+     false},
+    {"-c lock_timeout_x=1", "-c lock_timeout_x=1", 0, false},
+    {"-c my.statement_timeout=1", "-c my.statement_timeout=1", 0, false},
+    {"-c a=x\\ -c\\ statement_timeout=7", "-c a=x\\ -c\\ statement_timeout=7", 0, false},
+    {"-c a=b\\", "-c a=b\\", 0, false},
+    {"-c", "-c", 0, false},
+    {"--", "--", 0, false},
+    {"-e -B 100 -c lock_timeout=1", "-e -B 100", 0, false},
 };
 
 static void test_options(void **state)
@@ -46,7 +48,10 @@ static void test_options(void **state)
         pgw_buf_add_byte(&out, '\0');
         assert_string_equal(out.ptr, cases[i].shared);
         pgw_buf_free(&out);
-        assert_int_equal(px_timeouts_statement(cases[i].options), cases[i].timeout);
+        uint64_t ms = 7;
+        bool found = px_timeouts_statement(cases[i].options, &ms);
+        assert_int_equal(found ? ms : 0, cases[i].timeout);
+        assert_int_equal(found, cases[i].found);
     }
 }
 
