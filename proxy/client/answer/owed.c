@@ -39,7 +39,9 @@ static void add_tag(const px_session *session, const px_outcome *outcome, size_t
 {
     char tag[40];
     uint64_t rows =
-        outcome->statements[i].tag + px_outcome_plan(&session->units, outcome, i)->left_out;
+        outcome->told != NULL
+            ? outcome->told[i]
+            : outcome->statements[i].tag + px_outcome_plan(&session->units, outcome, i)->left_out;
     snprintf(tag, sizeof tag, "INSERT 0 %" PRIu64, rows);
     pgw_write_tag(tag, out);
 }
@@ -76,9 +78,11 @@ void px_owed_rows(const px_session *session, const px_outcome *outcome, size_t i
 /* What Execute is answered: number `i` of them. */
 static void execute(const px_session *session, const px_outcome *outcome, size_t i, pgw_buf *out)
 {
-    px_owed_notices(session, outcome, i, out);
-    px_owed_rows(session, outcome, i, out);
-    if (outcome->statements[i].suspended)
+    if (outcome->told == NULL) {
+        px_owed_notices(session, outcome, i, out);
+        px_owed_rows(session, outcome, i, out);
+    }
+    if (outcome->told == NULL && outcome->statements[i].suspended)
         pgw_write_portal_suspended(out);
     else
         add_tag(session, outcome, i, out);
@@ -138,7 +142,7 @@ static void close_unanswered(px_session *session)
 
 void px_owed_end(px_session *session, pgw_buf *out)
 {
-    pgw_write_ready('I', out);
+    pgw_write_ready(session->own.status, out);
     px_stream_put_buf(session->peer.stream, out);
     pgw_buf_free(out);
     close_unanswered(session);

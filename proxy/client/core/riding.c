@@ -1,6 +1,7 @@
 #include "proxy/client/core/riding.h"
 
 #include "protocol/frontend.h"
+#include "proxy/client/core/kept.h"
 #include "proxy/client/core/session.h"
 
 #include <stdlib.h>
@@ -27,6 +28,8 @@ void px_riding_end(px_session *session)
         return;
     pgw_buf_free(&begun->messages);
     pgw_buf_free(&begun->heard);
+    pgw_buf_free(&begun->failure);
+    px_kept_free(begun->kept);
     free(begun);
     session->own.begun = NULL;
     session->pending.replies.begins = 0;
@@ -57,9 +60,22 @@ bool px_riding_holds_back(const px_session *session)
 
 void px_riding_arrived(px_session *session)
 {
-    session->own.begun->state = PX_BEGUN_THERE;
-    if (session->own.begun->heard.len == 0)
+    px_begun *begun = session->own.begun;
+    begun->state = PX_BEGUN_THERE;
+    if (begun->heard.len == 0 && !begun->lazy && begun->failure.len == 0)
         px_riding_end(session);
+}
+
+void px_riding_is_ordinary(px_session *session)
+{
+    px_begun *begun = session->own.begun;
+    if (begun == NULL)
+        return;
+    begun->lazy = false;
+    px_kept_free(begun->kept);
+    begun->kept = NULL;
+    if (begun->state == PX_BEGUN_THERE)
+        px_riding_arrived(session);
 }
 
 /* ---- what is heard meanwhile ---- */

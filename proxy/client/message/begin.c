@@ -4,11 +4,12 @@
 #include "protocol/frontend.h"
 #include "proxy/backend/base/backend.h"
 #include "proxy/base/shared.h"
+#include "proxy/client/answer/ended.h"
 #include "proxy/client/answer/relay.h"
 #include "proxy/client/core/riding.h"
 #include "proxy/client/core/said.h"
 #include "proxy/client/core/session.h"
-#include "proxy/client/standing/changes.h"
+#include "proxy/client/message/lazy.h"
 #include "proxy/client/standing/doubt.h"
 #include "proxy/client/standing/names.h"
 #include "rewrite/statement/words/reach.h"
@@ -97,37 +98,22 @@ static void put_end(px_session *session, rw_transaction_word word, pgw_buf *out)
     pgw_buf_free(out);
 }
 
-static void note(px_session *session)
-{
-    px_state_note(session, RW_EFFECT_TRANSACTION);
-    px_changes_note(session, RW_EFFECT_TRANSACTION);
-    session->units.repeated = false;
-}
-
-/* A Query destroys the unnamed statement: also on the link, when it gets there. */
-static void forget_unnamed(px_session *session)
-{
-    px_statements *statements = &session->names.statements;
-    const px_statement *ours = px_statements_find(statements, PGW_LITERAL(""));
-    session->names.unnamed_on_link =
-        session->names.unnamed_on_link || (ours != NULL && px_statements_on_link(statements, ours));
-    px_statements_remove(statements, PGW_LITERAL(""));
-}
-
-static void begin_by_query(px_session *session, pgw_slice text, rw_transaction_word word)
+static void begin_by_query(px_session *session, pgw_slice text, rw_transaction_word word, bool lazy)
 {
     pgw_buf messages = {0}, out = {0};
     const pgw_bind bind = {0};
     pgw_certainly(pgw_write_parse(PGW_LITERAL(""), text, NULL, 0, &messages));
     pgw_certainly(pgw_write_bind(&bind, PGW_LITERAL(""), PGW_LITERAL(""), NULL, 0, &messages));
     pgw_write_execute(PGW_LITERAL(""), 0, &messages);
-    forget_unnamed(session);
-    note(session);
+    px_names_forget_unnamed(session);
+    px_ended_note(session);
     px_riding_begin(session, messages, true);
+    session->own.begun->lazy = lazy;
     put_end(session, word, &out);
 }
 
-static void begin_by_group(px_session *session, const begin_group *group, rw_transaction_word word)
+static void begin_by_group(px_session *session, const begin_group *group, rw_transaction_word word,
+                           bool lazy)
 {
     pgw_buf messages = {0}, out = {0};
     pgw_buf_add_slice(&messages, group->parse.message);
@@ -142,8 +128,9 @@ static void begin_by_group(px_session *session, const begin_group *group, rw_tra
     px_state_note_execute(session);
     session->pending.zone_moving =
         false; /* a BEGIN moves none, though the end of a transaction may */
-    note(session);
+    px_ended_note(session);
     px_riding_begin(session, messages, false);
+    session->own.begun->lazy = lazy;
     pgw_write_parse_complete(&out);
     pgw_write_bind_complete(&out);
     if (group->described)
@@ -151,55 +138,121 @@ static void begin_by_group(px_session *session, const begin_group *group, rw_tra
     put_end(session, word, &out);
 }
 
-bool px_begin_begins(px_session *session, pgw_frame frame, pgw_slice message)
+/* What the message at hand, alone or with its group, begins. Where more stands behind it, whose
+ * answer its client does not await, it goes at once, unless its transaction may be kept. */
+static rw_transaction read_begin(px_session *session, pgw_frame frame, pgw_slice message,
+                                 begin_group *group, pgw_slice *text, bool *lazy)
+{
+    const rw_transaction none = {.word = RW_TRANSACTION_NONE};
+    bool query = frame.type == 'Q';
+    if (frame.size > message.len || frame.size > MESSAGE_MOST)
+        return none;
+    if (query && !pgw_query_decode(pgw_frame_body(message, frame), text))
+        return none;
+    if (!query && (message.len > MESSAGE_MOST || !read_group(message, group)))
+        return none;
+    if (!query)
+        *text = group->parse.as.parse.query;
+    rw_transaction said = read_text(session, *text);
+    bool begins = said.word == RW_TRANSACTION_BEGIN || said.word == RW_TRANSACTION_START;
+    *lazy = begins && px_lazy_begins(session, said.ordinary);
+    return begins && (frame.size == message.len || !query || *lazy) ? said : none;
+}
+
+px_step px_begin_begins(px_session *session, pgw_frame frame, pgw_slice message)
 {
     pgw_slice text = {NULL, 0};
     begin_group group = {0};
-    bool query = frame.type == 'Q';
-    if (message.len > MESSAGE_MOST || session->own.status != 'I')
-        return false;
-    if (query &&
-        (frame.size != message.len || !pgw_query_decode(pgw_frame_body(message, frame), &text)))
-        return false;
-    if (!query && !read_group(message, &group))
-        return false;
-    if (!query)
-        text = group.parse.as.parse.query;
-    rw_transaction said = read_text(session, text);
-    if ((said.word != RW_TRANSACTION_BEGIN && said.word != RW_TRANSACTION_START) ||
-        !may_ride(session, said))
-        return false;
+    bool lazy, query = frame.type == 'Q';
+    const px_replies *owed = &session->pending.replies;
+    if (session->own.status != 'I' || !session->own.ready)
+        return PX_STEP_PASS;
+    rw_transaction said = read_begin(session, frame, message, &group, &text, &lazy);
+    if (said.word == RW_TRANSACTION_NONE)
+        return PX_STEP_PASS;
+    if (owed->count > 0 && px_replies_are_silent(owed) && !session->own.unsynced) {
+        px_session_set_wait(session, PX_WAIT_IDLE); /* what is ours alone is soon answered */
+        return PX_STEP_LATER;
+    }
+    if (!may_ride(session, said))
+        return PX_STEP_PASS;
     if (query)
-        begin_by_query(session, text, said.word);
+        begin_by_query(session, text, said.word, lazy);
     else
-        begin_by_group(session, &group, said.word);
+        begin_by_group(session, &group, said.word, lazy);
     px_relay_drop(session, frame);
-    px_stream_consume(session->peer.stream, message.len - frame.size);
-    return true;
+    if (!query)
+        px_stream_consume(session->peer.stream, message.len - frame.size);
+    return PX_STEP_DONE;
 }
 
-/* ---- COMMIT and ROLLBACK behind nothing ---- */
+/* ---- COMMIT and ROLLBACK of what no server knows of ---- */
 
-bool px_begin_ends(px_session *session, pgw_frame frame, pgw_slice message)
+/* What the message at hand, alone or with its group, ends. */
+static rw_transaction_word read_end(px_session *session, pgw_frame frame, pgw_slice message,
+                                    begin_group *group)
 {
-    pgw_slice text;
+    pgw_slice text = {NULL, 0};
+    bool query = frame.type == 'Q';
+    if (frame.size > message.len || frame.size > MESSAGE_MOST)
+        return RW_TRANSACTION_NONE;
+    if (query && !pgw_query_decode(pgw_frame_body(message, frame), &text))
+        return RW_TRANSACTION_NONE;
+    if (!query && (frame.type != 'P' || message.len > MESSAGE_MOST || !read_group(message, group)))
+        return RW_TRANSACTION_NONE;
+    rw_transaction_word word = read_text(session, query ? text : group->parse.as.parse.query).word;
+    bool ends = word == RW_TRANSACTION_COMMIT || word == RW_TRANSACTION_ROLLBACK;
+    return ends ? word : RW_TRANSACTION_NONE;
+}
+
+static void answer_end(px_session *session, rw_transaction_word word, const begin_group *group)
+{
     pgw_buf out = {0};
-    if (!px_begun_is_here(session->own.begun) || frame.type != 'Q' || frame.size > message.len ||
-        frame.size > MESSAGE_MOST || !pgw_query_decode(pgw_frame_body(message, frame), &text))
-        return false;
-    rw_transaction said = read_text(session, text);
-    if (said.word != RW_TRANSACTION_COMMIT && said.word != RW_TRANSACTION_ROLLBACK)
-        return false;
-    px_riding_end(session);
-    session->own.status = 'I';
-    note(session);
-    px_state_ended(session);
-    px_changes_end(session);
-    put_end(session, said.word, &out);
+    px_ended(session);
+    if (group != NULL) {
+        px_statements_remove(&session->names.statements, PGW_LITERAL(""));
+        pgw_write_parse_complete(&out);
+        pgw_write_bind_complete(&out);
+    }
+    if (group != NULL && group->described)
+        pgw_write_no_data(&out);
+    put_end(session, word, &out);
     px_names_drop_unnamed(session);
-    px_count(session->worker->metrics, PX_TRANSACTIONS_EMPTY, 1);
+}
+
+/* Nothing that its client sent in it has got to the server. */
+static bool may_end(const px_session *session)
+{
+    const px_begun *begun = session->own.begun;
+    return px_begun_is_here(begun) || (begun->state == PX_BEGUN_THERE && px_begun_keeps(begun) &&
+                                       session->pending.replies.count == 0);
+}
+
+px_step px_begin_ends(px_session *session, pgw_frame frame, pgw_slice message)
+{
+    begin_group group = {0};
+    const px_begun *begun = session->own.begun;
+    bool query = frame.type == 'Q';
+    if (begun == NULL || !may_end(session) || session->group.count > 0 ||
+        (!query && !px_begun_keeps(begun)))
+        return PX_STEP_PASS;
+    rw_transaction_word word = read_end(session, frame, message, &group);
+    if (word == RW_TRANSACTION_NONE)
+        return PX_STEP_PASS;
+    if (word == RW_TRANSACTION_COMMIT && px_begun_keeps(begun)) {
+        session->own.begun->described = group.described;
+        session->own.begun->behind = query ? 0 : message.len - frame.size;
+        if (px_lazy_commits(session))
+            return PX_STEP_LATER; /* it is consumed when it is answered */
+        return px_session_need_link(session) ? PX_STEP_PASS : PX_STEP_LATER;
+    }
+    if (!px_begun_keeps(begun))
+        px_count(session->worker->metrics, PX_TRANSACTIONS_EMPTY, 1);
+    answer_end(session, word, query ? NULL : &group);
     px_relay_drop(session, frame);
-    return true;
+    if (!query)
+        px_stream_consume(session->peer.stream, message.len - frame.size);
+    return PX_STEP_DONE;
 }
 
 /* ---- what follows ---- */
@@ -251,6 +304,7 @@ bool px_begin_is_met(px_session *session, pgw_frame frame, pgw_slice message)
 
 void px_begin_tick(px_session *session, uint64_t now)
 {
-    if (px_begun_is_here(session->own.begun) && now - session->own.begun->since >= ALONE_MS)
+    if (px_begun_is_here(session->own.begun) && !session->own.begun->commits &&
+        now - session->own.begun->since >= ALONE_MS)
         px_riding_go_alone(session);
 }

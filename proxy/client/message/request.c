@@ -14,6 +14,7 @@
 #include "proxy/client/link/leaving.h"
 #include "proxy/client/message/begin.h"
 #include "proxy/client/message/extended.h"
+#include "proxy/client/message/lazy.h"
 #include "proxy/client/message/simple.h"
 #include "proxy/client/numbers/drawn.h"
 #include "proxy/client/numbers/refill.h"
@@ -259,7 +260,8 @@ static bool handle_flush(px_session *session, pgw_frame frame)
         step = px_extended(session, 'H', px_stream_input(session->peer.stream));
     if (step == PX_STEP_LATER)
         return false;
-    bool nothing = px_begun_is_here(session->own.begun); /* The server has got nothing that it could answer. */
+    bool nothing =
+        px_begun_is_here(session->own.begun); /* The server has got nothing that it could answer. */
     if (step == PX_STEP_PASS && session->own.ready && !nothing)
         px_relay(session, frame);
     else
@@ -358,12 +360,13 @@ static bool leaves_databases(px_session *session, pgw_frame frame, pgw_slice mes
 static px_step at_begin(px_session *session, pgw_frame frame, pgw_slice message)
 {
     if (session->own.begun == NULL)
-        return px_begin_is_likely(frame.type, message) && px_begin_begins(session, frame, message)
-                   ? PX_STEP_DONE
-                   : PX_STEP_PASS;
+        return px_begin_is_likely(frame.type, message) ? px_begin_begins(session, frame, message)
+                                                       : PX_STEP_PASS;
     if (!px_begin_is_met(session, frame, message))
         return PX_STEP_LATER;
-    return px_begin_ends(session, frame, message) ? PX_STEP_DONE : PX_STEP_PASS;
+    if (px_lazy_tells(session, frame))
+        return PX_STEP_DONE;
+    return px_begin_ends(session, frame, message);
 }
 
 static bool handle(px_session *session, pgw_frame frame, pgw_slice message)

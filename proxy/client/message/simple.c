@@ -13,6 +13,7 @@
 #include "proxy/client/link/glance.h"
 #include "proxy/client/link/own_look.h"
 #include "proxy/client/link/settle.h"
+#include "proxy/client/message/lazy.h"
 #include "proxy/client/numbers/keys.h"
 #include "proxy/client/numbers/refill.h"
 #include "proxy/client/prepared/by_sql.h"
@@ -179,7 +180,8 @@ static bool is_sure(px_session *session, const px_text *text)
     return px_settle_kind(session, text->catalog);
 }
 
-/* Its rows are stored with hashes that nothing in the statement guards: the tables are looked at first. */
+/* Its rows are stored with hashes that nothing in the statement guards: the tables are looked at
+ * first. */
 static bool is_copy(const rw_script *script)
 {
     return script->count == 1 && script->statements[0].copy != NULL;
@@ -206,6 +208,11 @@ static px_step look_into(px_session *session, px_text *text)
         px_session_set_wait(session, PX_WAIT_UNIT);
         px_refill_ask(session);
         return PX_STEP_LATER; /* the message is consumed when it is answered */
+    }
+    if (batchable && !text->refused && session->own.begun != NULL &&
+        px_lazy_keeps_text(session, text)) {
+        session->hand.doubted = false;
+        return PX_STEP_DONE;
     }
     if (!px_session_need_link(session))
         return PX_STEP_LATER;
@@ -333,11 +340,12 @@ static bool may_be_alike(px_session *session, const px_catalog *catalog, const p
 {
     px_standing standing = px_session_standing(session);
     return px_state_is_usual(session, catalog) &&
-           px_obstacle(&session->units, &standing, session->who.identity,
-                       px_template_insert(it)) == PX_COUNTERS;
+           px_obstacle(&session->units, &standing, session->who.identity, px_template_insert(it)) ==
+               PX_COUNTERS;
 }
 
-/* An INSERT that differs from one of before in constants alone is not looked into. PASS: it is to be. */
+/* An INSERT that differs from one of before in constants alone is not looked into. PASS: it is to
+ * be. */
 static px_step submit_alike(px_session *session, pgw_slice text)
 {
     px_likeness of;
@@ -345,8 +353,8 @@ static px_step submit_alike(px_session *session, pgw_slice text)
         !is_undisturbed(session))
         return PX_STEP_PASS;
     px_catalog *catalog = px_own_look_now(session);
-    if (catalog == NULL || (catalog == px_template_catalog(of.like) &&
-                            !px_settle_query(session, catalog, text)))
+    if (catalog == NULL ||
+        (catalog == px_template_catalog(of.like) && !px_settle_query(session, catalog, text)))
         return PX_STEP_LATER;
     if (catalog != px_template_catalog(of.like) || !may_be_alike(session, catalog, of.like))
         return PX_STEP_PASS;

@@ -235,6 +235,15 @@ void px_names_drop_unnamed(px_session *session)
     px_statements_remove(&session->names.statements, unnamed);
 }
 
+void px_names_forget_unnamed(px_session *session)
+{
+    px_statements *statements = &session->names.statements;
+    const px_statement *ours = px_statements_find(statements, PGW_LITERAL(""));
+    session->names.unnamed_on_link =
+        session->names.unnamed_on_link || (ours != NULL && px_statements_on_link(statements, ours));
+    px_statements_remove(statements, PGW_LITERAL(""));
+}
+
 px_reply *px_names_parse(px_session *session, pgw_slice name, px_plan *plan, bool swallow)
 {
     pgw_buf out = {0};
