@@ -521,6 +521,97 @@ class Ends(LazyCase):
         self.assertEqual(self.rows(), [])
 
 
+class Programs(LazyCase):
+    """Drivers in their default mode, each of which begins and commits transactions itself."""
+
+    def count(self, work):
+        """How many transactions were kept of those in `work`, which does them three times; the first one of each
+        connection may be ordinary."""
+        self.before = metrics.Scrape(self.keyspread)
+        work()
+        self.assertEqual(self.kinds().get("lazy", 0) >= 2, True, self.kinds())
+
+    def test_psycopg2(self):
+        import psycopg2
+        import psycopg2.extras
+
+        def work():
+            with contextlib.closing(psycopg2.connect(self.dsn())) as connection:
+                for number in range(3):
+                    with connection, connection.cursor() as cursor:
+                        cursor.execute("insert into others (id, note) values (%s, %s)", (number, "a"))
+                        self.assertEqual(cursor.rowcount, 1)
+                        psycopg2.extras.execute_values(
+                            cursor, "insert into others (id, note) values %s",
+                            [(number * 10 + more, "b") for more in (101, 102)])
+                        self.assertEqual(cursor.rowcount, 2)
+                with self.assertRaises(psycopg2.errors.UniqueViolation) as raised, connection:
+                    connection.cursor().execute("insert into others (id) values (1)")
+                self.assertEqual(raised.exception.diag.constraint_name, "others_pkey")
+                self.assertEqual(raised.exception.diag.message_detail, "Key (id)=(1) already exists.")
+                with connection, connection.cursor() as cursor:
+                    cursor.execute("insert into others (id) values (3)")
+                    connection.rollback()
+                    cursor.execute("select count(*) from others")
+                    self.assertEqual(cursor.fetchall(), [(9,)])
+        self.count(work)
+        self.assertEqual(len(self.rows(OTHERS)), 9)
+
+    def test_psycopg(self):
+        try:
+            import psycopg
+        except ImportError:
+            harness.missing("psycopg 3")
+
+        def work():
+            with psycopg.connect(self.dsn()) as connection:
+                for number in range(8):
+                    with connection.transaction(), connection.cursor() as cursor:
+                        cursor.execute("insert into others (id, note) values (%s, %s)", (number, "a"))
+                        self.assertEqual(cursor.rowcount, 1)
+                        cursor.executemany("insert into others (id, note) values (%s, %s)",
+                                           [(number * 10 + more, "b") for more in (101, 102)])
+                connection.execute("insert into others (id) values (500)")
+                connection.commit()
+                with self.assertRaises(psycopg.errors.UniqueViolation) as raised:
+                    connection.execute("insert into others (id, note) values (%s, %s)", (1, "a"))
+                    connection.commit()
+                connection.rollback()
+                self.assertEqual(raised.exception.diag.constraint_name, "others_pkey")
+                self.assertEqual(connection.execute("select count(*) from others").fetchall(), [(25,)])
+        self.count(work)
+        self.assertEqual(len(self.rows(OTHERS)), 25)
+
+    def test_sqlalchemy(self):
+        try:
+            import sqlalchemy
+            import sqlalchemy.exc
+            import sqlalchemy.orm
+        except ImportError:
+            harness.missing("SQLAlchemy")
+        base = sqlalchemy.orm.declarative_base()
+
+        class Other(base):
+            __tablename__ = "others"
+            id = sqlalchemy.Column(sqlalchemy.BigInteger, primary_key=True, autoincrement=False)
+            note = sqlalchemy.Column(sqlalchemy.String)
+
+        def work():
+            engine = sqlalchemy.create_engine(f"postgresql+psycopg2://{harness.USER}@127.0.0.1:{self.port()}/{self.database}")
+            with contextlib.closing(sqlalchemy.orm.Session(engine)) as session:
+                for number in range(3):
+                    session.add_all([Other(id=number * 2 + more, note="a") for more in (0, 1)])
+                    session.commit()
+                session.add(Other(id=1))
+                with self.assertRaises(sqlalchemy.exc.IntegrityError):
+                    session.commit()
+                session.rollback()
+                self.assertEqual(session.query(Other).count(), 6)
+            engine.dispose()
+        self.count(work)
+        self.assertEqual(self.rows(OTHERS), list(range(6)))
+
+
 class Ledger(LazyCase):
     """Transactions of 1 to 20 rows over both tables, whose keys clash, while links are killed."""
 
