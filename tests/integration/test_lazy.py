@@ -177,6 +177,61 @@ class Kept(LazyCase):
         self.assertEqual(wire.error_of(replies), "23505")
         self.assertEqual(self.rows(), [1, 2, 3])
 
+    def test_as_pgjdbc_does(self):
+        """BEGIN stands before the first statement in its group; it and COMMIT are prepared by names."""
+        session = self.session()
+        first = True
+        for number in (1, 2, 3):
+            begin = (wire.parse("S_1", "BEGIN"),) if first else ()
+            commit = (wire.parse("S_2", "COMMIT"),) if first else ()
+            replies = session.ask(*begin, wire.bind("", "S_1"), wire.execute(), *insert_group(10 * number))
+            self.assertEqual((wire.kinds(replies), wire.tags_of(replies), replies[-1].body),
+                             ("1" * first + "2C12CZ", ["BEGIN", "INSERT 0 1"], b"T"))
+            session.ask(*insert_group(10 * number + 1))
+            replies = session.ask(*commit, wire.bind("", "S_2"), wire.execute(), wire.sync())
+            self.assertEqual((wire.kinds(replies), replies[-1].body), ("1" * first + "2CZ", b"I"))
+            self.assertEqual(wire.tags_of(replies), ["COMMIT"])
+            first = False
+        self.assertEqual(self.rows(), [10, 11, 20, 21, 30, 31])
+        self.assertEqual(self.kinds(), {"lazy": 3})
+        # What was named here is there for the server, too.
+        replies = session.ask(wire.bind("", "S_1"), wire.execute(), wire.parse("", "select 1"), *GROUP)
+        self.assertEqual(wire.tags_of(replies), ["BEGIN", "SELECT 1"])
+        replies = session.ask(wire.bind("", "S_2"), wire.execute(), wire.sync())
+        self.assertEqual((wire.tags_of(replies), replies[-1].body), (["COMMIT"], b"I"))
+        self.assertEqual(wire.error_of(session.ask(wire.parse("S_1", "BEGIN"), wire.sync())), "42P05")
+        self.assertEqual(wire.error_of(session.ask(wire.parse("S_2", "COMMIT"), wire.bind("", "S_2"), wire.execute(),
+                                                   wire.sync())), "42P05")
+        session.ask(wire.close("S", "S_1"), wire.sync())
+        self.assertEqual(wire.error_of(session.ask(wire.bind("", "S_1"), wire.execute(), wire.sync())), "26000")
+
+    def test_a_named_commit_that_fails(self):
+        session = self.session()
+        session.query(INSERT.format(1))
+        for number, parse in ((1, (wire.parse("c", "COMMIT"),)), (2, ())):
+            session.query("begin")
+            session.ask(*insert_group(5, 1))
+            replies = session.ask(*parse, wire.bind("", "c"), wire.execute(), wire.sync())
+            self.assertEqual((wire.kinds(replies), replies[-1].body), ("1" * len(parse) + "2EZ", b"I"), number)
+        self.assertEqual(self.rows(), [1])
+        session.query("begin")
+        session.ask(*insert_group(6))
+        replies = session.ask(wire.parse("r", "rollback"), wire.bind("", "r"), wire.execute(), wire.sync())
+        self.assertEqual((wire.kinds(replies), wire.tags_of(replies), replies[-1].body), ("12CZ", ["ROLLBACK"], b"I"))
+        session.query("begin")
+        session.query(INSERT.format(7))
+        replies = session.ask(wire.bind("", "c"), wire.execute(), wire.sync())
+        self.assertEqual((wire.kinds(replies), wire.tags_of(replies)), ("2CZ", ["COMMIT"]))
+        self.assertEqual(self.rows(), [1, 7])
+
+    def test_a_pipelined_begin_whose_statement_fails(self):
+        session = self.session()
+        replies = session.ask(wire.parse("", "begin"), wire.bind("", ""), wire.execute(),
+                              wire.parse("", "insert into events (userid, ts) values ('x', now())"), *GROUP)
+        self.assertEqual((wire.tags_of(replies), wire.error_of(replies), replies[-1].body), (["BEGIN"], "22P02", b"E"))
+        self.assertEqual(wire.error_of(session.query("select 1")), "25P02")
+        self.assertEqual(wire.tags_of(session.query("commit")), ["ROLLBACK"])
+
     def test_clients_share_batches(self):
         sessions = [self.session() for _ in range(16)]
         before = self.admin("select xact_commit from pg_stat_database where datname = 'app'")

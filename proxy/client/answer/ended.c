@@ -44,20 +44,25 @@ void px_ended(px_session *session)
 
 void px_ended_commit(px_session *session, const pgw_buf *answer)
 {
-    const size_t behind = session->own.begun->behind;
+    px_commit commit = session->own.begun->commit;
+    session->own.begun->commit.parse = (pgw_buf){0};
     pgw_buf out = {0};
-    if (behind > 0) {
+    if (commit.parsed)
         pgw_write_parse_complete(&out);
+    if (commit.grouped)
         pgw_write_bind_complete(&out);
-    }
-    if (session->own.begun->described)
+    if (commit.described)
         pgw_write_no_data(&out);
     pgw_buf_add_slice(&out, pgw_slice_buf(answer));
     px_ended(session);
+    if (commit.parse.len > 0)
+        px_names_end(session, pgw_slice_buf(&commit.parse));
     pgw_write_ready(session->own.status, &out);
     px_session_put(session, &out);
-    pgw_buf_free(&out);
-    px_names_drop_unnamed(session);
+    if (!commit.grouped || (commit.parsed && commit.parse.len == 0))
+        px_names_drop_unnamed(session);
     px_relay_drop_message(session);
-    px_stream_consume(session->peer.stream, behind);
+    px_stream_consume(session->peer.stream, commit.behind);
+    pgw_buf_free(&commit.parse);
+    pgw_buf_free(&out);
 }

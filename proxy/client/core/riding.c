@@ -8,16 +8,12 @@
 
 enum { HEARD_MOST = 1024 * 1024 }; /* bytes; what comes beyond is told at once */
 
-void px_riding_begin(px_session *session, pgw_buf messages, bool as_query)
+void px_riding_begin(px_session *session, pgw_buf messages, bool closes)
 {
     px_begun *begun = session->own.begun = pgw_calloc(1, sizeof *begun);
     begun->since = px_worker_now(session->worker);
     begun->messages = messages;
-    if (as_query) {
-        pgw_write_close('P', PGW_LITERAL(""), &begun->messages);
-        pgw_write_close('S', PGW_LITERAL(""), &begun->messages);
-    }
-    session->pending.replies.begins = as_query ? 5 : 3;
+    session->pending.replies.begins = closes ? 5 : 3;
     session->own.status = 'T';
 }
 
@@ -29,6 +25,7 @@ void px_riding_end(px_session *session)
     pgw_buf_free(&begun->messages);
     pgw_buf_free(&begun->heard);
     pgw_buf_free(&begun->failure);
+    pgw_buf_free(&begun->commit.parse);
     px_kept_free(begun->kept);
     free(begun);
     session->own.begun = NULL;

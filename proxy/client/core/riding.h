@@ -9,9 +9,9 @@
 
 struct px_session;
 
-/* The client has its answer. Takes the messages (Parse, Bind, Execute) over. `as_query`: it came as
- * a Query, which leaves neither an unnamed statement nor a portal. */
-void px_riding_begin(struct px_session *session, pgw_buf messages, bool as_query);
+/* The client has its answer. Takes the messages over: Parse, Bind and Execute; `closes`: and Close
+ * of the portal and of the statement, which are to leave nothing there. */
+void px_riding_begin(struct px_session *session, pgw_buf messages, bool closes);
 /* There is none any more; nothing happens if there was none. */
 void px_riding_end(struct px_session *session);
 /* It is sent without company: then the server knows of the transaction, and counts its times. */

@@ -28,12 +28,16 @@
 
 /* ---- which ---- */
 
+bool px_lazy_is_wanted(const px_session *session)
+{
+    return (session->worker->config->has_lazy || session->known.now.says_lazy) &&
+           !session->who.is_private;
+}
+
 bool px_lazy_begins(const px_session *session, bool ordinary)
 {
     const char *standby = px_link_parameter(session->own.link, "in_hot_standby");
-    bool wanted = session->worker->config->has_lazy || session->known.now.says_lazy;
-    return ordinary && wanted && !session->who.is_private && standby != NULL &&
-           strcmp(standby, "off") == 0;
+    return ordinary && px_lazy_is_wanted(session) && standby != NULL && strcmp(standby, "off") == 0;
 }
 
 bool px_lazy_may(const px_session *session)

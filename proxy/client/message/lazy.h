@@ -11,6 +11,9 @@
 #include "proxy/client/core/session.h"
 #include "proxy/ingest/text.h"
 
+/* Whether any transaction of the session may be kept, as far as its settings and the tables' say.
+ */
+bool px_lazy_is_wanted(const px_session *session);
 /* Whether the transaction that begins now may be kept, as far as its BEGIN and the session's
  * settings say. `ordinary`: as rw_transaction has it. */
 bool px_lazy_begins(const px_session *session, bool ordinary);
