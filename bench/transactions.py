@@ -1,7 +1,7 @@
 """What transactions: lazy gives to programs that say BEGIN; INSERT; COMMIT: pgbench's transactions a second direct, and through
 keyspread eager and lazy, in alternating turns. Prints medians, and their ratios to direct, as a table.
 
-  KEYSPREAD=build-release/keyspread bench/transactions.py [--delay MS] [SECONDS [TURNS]]     5 seconds, 5 turns
+  KEYSPREAD=build-release/keyspread bench/transactions.py [--delay MS] [--clients N …] [--protocols P …] [SECONDS [TURNS]]     5 seconds, 5 turns
 
 `--delay`: each byte to the server waits so long, there and back together: as if the server stood elsewhere.
 """
@@ -21,6 +21,8 @@ import metrics
 
 arguments = argparse.ArgumentParser()
 arguments.add_argument("--delay", type=float, default=0)
+arguments.add_argument("--clients", type=int, nargs="+", default=(16, 32, 64))
+arguments.add_argument("--protocols", nargs="+", default=("simple", "extended", "prepared"))
 arguments.add_argument("seconds", nargs="?", type=int, default=5)
 arguments.add_argument("turns", nargs="?", type=int, default=5)
 ASKED = arguments.parse_args()
@@ -33,7 +35,6 @@ insert into {} (id, note) values (:id, 'a note');
 commit;
 """
 WAYS = ("direct", "eager", "lazy")
-CLIENTS = (16, 32, 64)
 
 
 class Delay:
@@ -69,7 +70,10 @@ def pgbench(port, table, clients, mode):
         run = subprocess.run(["/usr/lib/postgresql/15/bin/pgbench", "-n", "-h", "127.0.0.1", "-p", str(port), "-U", "app", "-M", mode,
                               "-c", str(clients), "-j", "2", "-T", str(ASKED.seconds), "-f", script.name, "app"],
                              capture_output=True, text=True, check=True)
-    return float(re.search(r"tps = ([\d.]+)", run.stdout).group(1))
+    found = re.search(r"tps = ([\d.]+)", run.stdout)
+    if not found:
+        raise SystemExit(run.stdout + run.stderr)
+    return float(found.group(1))
 
 
 def main():
@@ -85,8 +89,8 @@ def main():
         keyspread = harness.Keyspread(harness.backend_config(postgres, (EAGER, LAZY), port=port, admin={},
                                                              backend={"max_links": 150}))
         print("| protocol | clients | direct | eager | lazy | eager/direct | lazy/direct | rows a batch |\n|" + " --- |" * 8)
-        for mode in ("simple", "extended", "prepared"):
-            for clients in CLIENTS:
+        for mode in ASKED.protocols:
+            for clients in ASKED.clients:
                 taken = {way: [] for way in WAYS}
                 before = metrics.Scrape(keyspread)
                 for _ in range(ASKED.turns):

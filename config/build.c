@@ -211,8 +211,8 @@ static void build_limits(cfg_document *document, const cfg_raw *raw, cfg_config 
         take_size(document, in, "key_bytes", raw->limits.key_bytes, (range){2 * KIB, 16, GIB - 1});
     config->limits.queue_bytes = take_size(document, in, "queue_bytes", raw->limits.queue_bytes,
                                            (range){256 * MIB, MIB, 1024 * GIB});
-    config->limits.lazy_bytes =
-        take_size(document, in, "lazy_bytes", raw->limits.lazy_bytes, (range){MIB, KIB, GIB - 1});
+    config->limits.lazy_bytes = take_size(document, in, "lazy_bytes", raw->limits.lazy_bytes,
+                                          (range){4 * MIB, KIB, GIB - 1});
     config->limits.incomplete_bytes =
         take_size(document, in, "incomplete_bytes", raw->limits.incomplete_bytes,
                   (range){128 * MIB, MIB, 1024 * GIB});

@@ -214,7 +214,7 @@ typedef struct cfg_config {
         uint64_t unread_bytes;   /* 128 MiB: answers that clients have not taken, in all */
         uint64_t prepared_bytes; /* 1 GiB: statements that clients have prepared, in all */
         uint64_t queue_bytes;    /* 256 MiB: rendered rows waiting for batches, in all */
-        uint64_t lazy_bytes;     /* 1 MiB: what one transaction may have waiting for its COMMIT */
+        uint64_t lazy_bytes;     /* 4 MiB: what one transaction may have waiting for its COMMIT */
     } limits;
 } cfg_config;
 

@@ -116,6 +116,11 @@ bool px_register_has_room(const px_worker *worker)
            worker->config->limits.queue_bytes;
 }
 
+bool px_register_may_keep(const px_worker *worker)
+{
+    return px_register_bytes() < worker->config->limits.queue_bytes / 2;
+}
+
 void px_register_keep(size_t bytes)
 {
     atomic_fetch_add_explicit(&bytes_under_way, bytes, memory_order_relaxed);

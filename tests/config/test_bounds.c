@@ -92,7 +92,7 @@ static const number numbers[] = {
     {"row_bytes", SMALL_KEYS, 8 * MIB, KIB, GIB - 1, OF(limits.row_bytes)},
     {"key_bytes", LARGE_ROWS, 2 * KIB, 16, GIB - 1, OF(limits.key_bytes)},
     {"queue_bytes", LIMITS, 256 * MIB, MIB, 1024 * GIB, OF(limits.queue_bytes)},
-    {"lazy_bytes", LIMITS, MIB, KIB, GIB - 1, OF(limits.lazy_bytes)},
+    {"lazy_bytes", LIMITS, 4 * MIB, KIB, GIB - 1, OF(limits.lazy_bytes)},
     {"incomplete_bytes", LIMITS, 128 * MIB, MIB, 1024 * GIB, OF(limits.incomplete_bytes)},
     {"unread_bytes", LIMITS, 128 * MIB, MIB, 1024 * GIB, OF(limits.unread_bytes)},
     {"prepared_bytes", LIMITS, GIB, MIB, 1024 * GIB, OF(limits.prepared_bytes)},

@@ -474,11 +474,11 @@ class Ordinary(LazyCase):
     def test_too_much(self):
         session = self.session()
         session.query("begin")
-        for number in range(12):
+        for number in range(50):
             session.query("insert into events (userid, ts, event) values "
                           f"({number}, '{MOMENT}', '{'x' * 100000}')")
         session.query("commit")
-        self.assertEqual(len(self.rows()), 12)
+        self.assertEqual(len(self.rows()), 50)
         self.assertEqual(self.kinds(), {"made_ordinary": 1, "rode_along": 1})
 
     def test_what_its_session_says(self):

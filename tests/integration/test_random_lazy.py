@@ -48,6 +48,13 @@ class Maker(test_random_transactions.Maker):
             self.lines += [f'Parse "" {json.dumps(text)} []', 'Bind "" "" []', 'Execute "" 0', "Sync"]
         self.owed += 1
 
+    def statement(self):
+        """An error of what was kept is told of a whole Query, with whatever stands behind the COMMIT in it."""
+        while True:
+            text = super().statement()
+            if text.split(" ")[0] not in ("commit", "rollback", "begin"):
+                return text
+
     def row(self, wrong):
         del wrong
         key = self.dice.randint(1, 30)

@@ -24,12 +24,12 @@ typedef struct px_kept {
     px_kept_statement *all; /* In the order in which they came; all are texts or all are Binds. */
     size_t count, cap;
     bool sent;    /* They are on their way to the session's own link. */
-    size_t bytes; /* Of the client's messages; they count in the queues' memory. */
+    size_t bytes; /* Their memory, about; it counts in that of the queues. */
     pgw_arena arena;
 } px_kept;
 
 /* Puts a statement behind the others. `*kept` NULL: it is the first one, and the structure is made,
- * which the caller owns. `bytes`: of the client's message. */
+ * which the caller owns. `bytes`: its memory. */
 void px_kept_add_text(px_kept **kept, px_text *text, size_t at, size_t bytes);
 void px_kept_add_bind(px_kept **kept, px_plan *plan, const px_said *bind, uint64_t told,
                       size_t bytes);

@@ -65,7 +65,7 @@ static bool has_room(const px_session *session, size_t bytes, size_t statements)
     const px_kept *kept = session->own.begun->kept;
     size_t count = kept != NULL ? kept->count : 0;
     return px_kept_bytes(kept) + bytes <= session->worker->config->limits.lazy_bytes &&
-           count + statements <= PX_KEPT_MOST && px_register_has_room(session->worker);
+           count + statements <= PX_KEPT_MOST && px_register_may_keep(session->worker);
 }
 
 static const rw_table *table_of(const px_kept_statement *statement)
@@ -92,7 +92,7 @@ static bool takes_text(const px_session *session, const px_text *text)
     const px_kept *kept = session->own.begun->kept;
     size_t count = text->script.count;
     if (!px_lazy_may(session) || session->group.count > 0 ||
-        (kept != NULL && kept->all[0].text == NULL) || !has_room(session, text->text.len, count))
+        (kept != NULL && kept->all[0].text == NULL) || !has_room(session, text->arena.bytes, count))
         return false;
     for (size_t i = 0; i < count; i++) {
         const rw_insert *insert = text->script.statements[i].insert;
@@ -117,7 +117,7 @@ bool px_lazy_keeps_text(px_session *session, px_text *text)
         return false;
     px_kept **kept = &session->own.begun->kept;
     for (size_t i = 0; i < text->script.count; i++) {
-        px_kept_add_text(kept, text, i, i == 0 ? text->text.len : 0);
+        px_kept_add_text(kept, text, i, i == 0 ? text->arena.bytes : 0);
         add_tag((*kept)->all[(*kept)->count - 1].told, &out);
     }
     px_names_forget_unnamed(session);
@@ -176,7 +176,7 @@ bool px_lazy_keeps_group(px_session *session)
         const px_held *bind = &group->held[px_group_executed(group, i)];
         told[at] = bind->plan->insert->row_count;
         px_kept_add_bind(&session->own.begun->kept, bind->plan, bind->said, told[at],
-                         bind->said->message.len);
+                         sizeof *bind->said + bind->said->message.len);
         at++;
     }
     const px_outcome outcome = {.told = told};
