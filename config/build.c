@@ -211,6 +211,8 @@ static void build_limits(cfg_document *document, const cfg_raw *raw, cfg_config 
         take_size(document, in, "key_bytes", raw->limits.key_bytes, (range){2 * KIB, 16, GIB - 1});
     config->limits.queue_bytes = take_size(document, in, "queue_bytes", raw->limits.queue_bytes,
                                            (range){256 * MIB, MIB, 1024 * GIB});
+    config->limits.lazy_bytes = take_size(document, in, "lazy_bytes", raw->limits.lazy_bytes,
+                                          (range){4 * MIB, KIB, GIB - 1});
     config->limits.incomplete_bytes =
         take_size(document, in, "incomplete_bytes", raw->limits.incomplete_bytes,
                   (range){128 * MIB, MIB, 1024 * GIB});
@@ -452,6 +454,7 @@ static void build_table(cfg_document *document, size_t index, const cfg_raw_tabl
     table->lookups = WORD(raw->lookups, true);
     table->copy = WORD(raw->copy, CFG_COPY_ATOMIC);
     table->atomicity = WORD(raw->atomicity, CFG_ATOMICITY_STATEMENT);
+    table->transactions = WORD(raw->transactions, CFG_TRANSACTIONS_UNSAID);
     table->repeat_upserts = WORD(raw->repeat, false);
     build_sequences(document, prefix, table);
     build_columns(raw, table);
@@ -475,6 +478,7 @@ static void build_tables(cfg_document *document, const cfg_raw *raw, cfg_config 
     for (size_t i = 0; i < raw->tables_count; i++) {
         build_table(document, i, &raw->tables[i], config->backend.dialect, &all[i]);
         all[i].place = i;
+        config->has_lazy |= all[i].transactions == CFG_TRANSACTIONS_LAZY;
         if (!all[i].pattern && !is_columnar(&raw->tables[i]))
             config->tables[config->table_count++] = all[i];
     }

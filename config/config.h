@@ -32,6 +32,13 @@ typedef enum cfg_hide { CFG_HIDE_NO, CFG_HIDE_YES, CFG_HIDE_STRICT } cfg_hide;
 typedef enum cfg_copies { CFG_COPY_ATOMIC, CFG_COPY_PARTITION } cfg_copies;
 typedef enum cfg_null_key { CFG_NULL_KEY_ERROR, CFG_NULL_KEY_ALLOW } cfg_null_key;
 typedef enum cfg_atomicity { CFG_ATOMICITY_STATEMENT, CFG_ATOMICITY_PARTITION } cfg_atomicity;
+/* Whether a transaction of INSERTs alone waits here for its COMMIT: as its session says, if that
+ * says it; or as the table says. */
+typedef enum cfg_transactions {
+    CFG_TRANSACTIONS_UNSAID,
+    CFG_TRANSACTIONS_EAGER,
+    CFG_TRANSACTIONS_LAZY
+} cfg_transactions;
 typedef enum cfg_sequences { CFG_SEQUENCES_SESSION, CFG_SEQUENCES_IGNORE } cfg_sequences;
 typedef enum cfg_tls_mode { CFG_TLS_DISABLE, CFG_TLS_PREFER, CFG_TLS_REQUIRE } cfg_tls_mode;
 /* Certificates of clients: asked for if there is a `ca`, and then: one that is given must be good;
@@ -132,7 +139,8 @@ typedef struct cfg_table {
     bool lookups; /* rows that are asked for by their hash_key are looked for by their hash */
     cfg_copies copy;
     cfg_atomicity atomicity;
-    bool repeat_upserts; /* … whose outcome is not known are done once more */
+    cfg_transactions transactions; /* UNSAID is eager, where no session says lazy */
+    bool repeat_upserts;           /* … whose outcome is not known are done once more */
     cfg_sequences sequences;
     uint32_t block; /* numbers of a sequence that are drawn at once; 1 */
     cfg_batch batch;
@@ -196,6 +204,7 @@ typedef struct cfg_config {
     /* … and behind those: column-oriented tables, which DDL is printed for. Nothing else is done
      * about them: statements pass untouched. */
     size_t columnar_count;
+    bool has_lazy; /* One of its tables says transactions: lazy. */
     struct {
         uint64_t row_bytes; /* 8 MiB */
         uint64_t key_bytes; /* 2 KiB */
@@ -209,6 +218,7 @@ typedef struct cfg_config {
         uint64_t unread_bytes;   /* 128 MiB: answers that clients have not taken, in all */
         uint64_t prepared_bytes; /* 1 GiB: statements that clients have prepared, in all */
         uint64_t queue_bytes;    /* 256 MiB: rendered rows waiting for batches, in all */
+        uint64_t lazy_bytes;     /* 4 MiB: what one transaction may have waiting for its COMMIT */
     } limits;
 } cfg_config;
 

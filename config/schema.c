@@ -61,6 +61,8 @@ static const cyaml_strval_t hides[] = {{"true", CFG_HIDE_YES},     {"yes", CFG_H
                                        {"strict", CFG_HIDE_STRICT}};
 static const cyaml_strval_t atomicities[] = {{"statement", CFG_ATOMICITY_STATEMENT},
                                              {"partition", CFG_ATOMICITY_PARTITION}};
+static const cyaml_strval_t transactions[] = {{"eager", CFG_TRANSACTIONS_EAGER},
+                                              {"lazy", CFG_TRANSACTIONS_LAZY}};
 static const cyaml_strval_t repeats[] = {{"nothing", false}, {"upserts", true}};
 static const cyaml_strval_t sequence_modes[] = {{"session", CFG_SEQUENCES_SESSION},
                                                 {"ignore", CFG_SEQUENCES_IGNORE}};
@@ -136,6 +138,7 @@ static const cyaml_schema_field_t table_fields[] = {
     BOOL("lookups", cfg_raw_table, lookups),
     ENUM("copy", cfg_raw_table, copy, copies),
     ENUM("atomicity", cfg_raw_table, atomicity, atomicities),
+    ENUM("transactions", cfg_raw_table, transactions, transactions),
     ENUM("repeat", cfg_raw_table, repeat, repeats),
     CYAML_FIELD_IGNORE("sequences", CYAML_FLAG_OPTIONAL),
     MAPPING("batch", cfg_raw_table, batch, batch_fields),
@@ -188,6 +191,7 @@ static const cyaml_schema_field_t limits_fields[] = {
     STRING("row_bytes", cfg_raw, limits.row_bytes),
     STRING("key_bytes", cfg_raw, limits.key_bytes),
     STRING("queue_bytes", cfg_raw, limits.queue_bytes),
+    STRING("lazy_bytes", cfg_raw, limits.lazy_bytes),
     STRING("incomplete_bytes", cfg_raw, limits.incomplete_bytes),
     STRING("unread_bytes", cfg_raw, limits.unread_bytes),
     STRING("prepared_bytes", cfg_raw, limits.prepared_bytes),
@@ -233,8 +237,6 @@ const cyaml_schema_value_t cfg_schema = {
 static const struct {
     const char *mapping, *key, *what;
 } later[] = {
-    {"tables", "transactions",
-     "lazy transactions are not available in this version: remove the key"},
     {"tables", "column_shards",
      "rows of column stores are not batched in this version: remove the key"},
 };

@@ -70,6 +70,7 @@ typedef struct cfg_raw_table {
     bool *lookups;
     cfg_copies *copy;
     cfg_atomicity *atomicity;
+    cfg_transactions *transactions;
     bool *repeat;
     cfg_raw_batch batch;
     cfg_raw_ydb ydb;
@@ -115,7 +116,7 @@ typedef struct cfg_raw {
     cfg_raw_table *tables;
     unsigned tables_count;
     struct {
-        char *row_bytes, *key_bytes, *queue_bytes, *incomplete_bytes, *unread_bytes,
+        char *row_bytes, *key_bytes, *queue_bytes, *lazy_bytes, *incomplete_bytes, *unread_bytes,
             *prepared_bytes;
         bool *enforce;
         uint32_t *clients, *unauthenticated, *unauthenticated_per_address, *clients_per_address,

@@ -116,6 +116,21 @@ bool px_register_has_room(const px_worker *worker)
            worker->config->limits.queue_bytes;
 }
 
+bool px_register_may_keep(const px_worker *worker)
+{
+    return px_register_bytes() < worker->config->limits.queue_bytes / 2;
+}
+
+void px_register_keep(size_t bytes)
+{
+    atomic_fetch_add_explicit(&bytes_under_way, bytes, memory_order_relaxed);
+}
+
+void px_register_let_go(size_t bytes)
+{
+    atomic_fetch_sub_explicit(&bytes_under_way, bytes, memory_order_relaxed);
+}
+
 uint64_t px_register_bytes(void)
 {
     return atomic_load_explicit(&bytes_under_way, memory_order_relaxed);

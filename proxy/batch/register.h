@@ -27,6 +27,12 @@ void px_register_free(px_register *home); /* nothing is under way */
 bool px_register_has_room(const px_worker *worker);
 /* No unit of any worker is under way: only then may the first batcher be freed. */
 bool px_register_all_idle(void);
+/* Whether rows may wait there for a COMMIT: those whose clients take their time leave half of it to
+ * others. */
+bool px_register_may_keep(const px_worker *worker);
+/* So many bytes of rows wait for the COMMIT of their transaction; they do not any more. */
+void px_register_keep(size_t bytes);
+void px_register_let_go(size_t bytes);
 /* What rows weigh, between arrival and answer. */
 uint64_t px_register_bytes(void);
 /* What all batchers of the process did, in one line:

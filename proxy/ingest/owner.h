@@ -6,6 +6,7 @@
 #define PX_OWNER_H
 
 #include "proxy/backend/base/classify.h"
+#include "proxy/backend/base/unit.h"
 #include "proxy/batch/batcher.h"
 #include "proxy/ingest/plan.h"
 #include "proxy/ingest/text.h"
@@ -19,8 +20,11 @@ typedef struct px_outcome {
     size_t completed;   /* statements that came through; the next is the one that failed */
     pgw_slice notices;  /* whole messages */
     pgw_slice returned; /* … with the rows of all statements: see px_unit */
+    const uint64_t *told; /* The rows of each statement, all of which came through, where no more is
+                             known: they are kept (client/core/kept.h). NULL: the server told it. */
     pgw_slice error;    /* body of the ErrorResponse; empty: none failed */
     px_error_kind kind; /* its */
+    px_unit_failure failure; /* where it came from */
     bool stored;        /* some of it is, or may be, committed */
     /* Units of one statement (split.h): how many rows it has, how many are committed, and of how
      * many that is unknown. 0 rows: it was one unit. */

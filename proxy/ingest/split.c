@@ -114,8 +114,9 @@ static void submit_all(px_owner *owner, px_split *split)
 bool px_split_script(px_owner *owner, const px_standing *standing, px_text *text)
 {
     const rw_insert *insert = text->script.statements[0].insert;
-    if (text->script.count != 1 || one_partition(text->keys[0], insert->row_count) ||
-        !insert->values_merge || text->superseded[0] > 0 || !table_splits(text->catalog, insert))
+    if (standing->in_transaction || text->script.count != 1 ||
+        one_partition(text->keys[0], insert->row_count) || !insert->values_merge ||
+        text->superseded[0] > 0 || !table_splits(text->catalog, insert))
         return false;
     px_split *split = new_split(text->keys[0], insert->row_count);
     if (split == NULL)
@@ -170,7 +171,8 @@ bool px_split_bound(px_owner *owner, const px_standing *standing, const px_execu
     px_plan *plan = execution->plan;
     const rw_insert *insert = plan->insert;
     bool merges = insert->values_merge && (!insert->has_conflict || insert->verb != RW_VERB_INSERT);
-    if (one_partition(keys, insert->row_count) || !merges || !table_splits(plan->catalog, insert))
+    if (standing->in_transaction || one_partition(keys, insert->row_count) || !merges ||
+        !table_splits(plan->catalog, insert))
         return false;
     /* With a key twice the rest could not be told from what the last row superseded. */
     px_plan *single = px_plan_of_row(plan), *less = px_plan_for_bind(plan, keys);

@@ -21,6 +21,7 @@ static void answer(px_owner *owner, const px_unit *unit)
     if (failed) {
         outcome.error = pgw_slice_buf(&unit->error);
         outcome.kind = px_classify(outcome.error);
+        outcome.failure = unit->failure;
     }
     if (owner->ops->answered(owner, &outcome) && failed)
         px_owner_note_failure(owner, unit);

@@ -44,6 +44,7 @@ static uint16_t place_of(px_unit *unit, const rw_table *table, const px_catalog 
     unit->tables[unit->table_count] =
         (px_unit_table){.config = px_catalog_config(catalog, table),
                         .name = label_of(table, &unit->arena),
+                        .oid = table->oid,
                         .partitions = px_map_count(unit->home, table)};
     return (uint16_t)unit->table_count++;
 }
@@ -58,6 +59,7 @@ static px_unit *new_unit(px_owner *owner, const px_standing *standing, size_t st
     unit->keys = pgw_arena_alloc(&unit->arena, rows * sizeof *unit->keys);
     unit->tables = pgw_arena_alloc(&unit->arena, most * sizeof *unit->tables);
     unit->prepared = pgw_arena_alloc(&unit->arena, most * sizeof *unit->prepared);
+    unit->told = standing->in_transaction;
     unit->repeated = owner->repeated;
     unit->own_link = standing->own_link;
     unit->send_alone = owner->suspected || px_worker_now(owner->worker) < owner->failed_until;

@@ -62,9 +62,9 @@ static inline void dump_table(FILE *out, const cfg_table *it)
         fprintf(out, " %s %s %s %d", it->columns[i].name, it->columns[i].type,
                 dump_text(it->columns[i].by_default), it->columns[i].not_null);
     dump_partitions(out, &it->partitions);
-    fprintf(out, " %d%d%d%d%d%d%d%d %u", it->uncomputable, it->null_key, it->hide,
-            it->hide_in_catalog, it->lookups, it->atomicity, it->repeat_upserts, it->sequences,
-            it->block);
+    fprintf(out, " %d%d%d%d%d%d%d%d%d %u", it->uncomputable, it->null_key, it->hide,
+            it->hide_in_catalog, it->lookups, it->atomicity, it->transactions, it->repeat_upserts,
+            it->sequences, it->block);
     fprintf(out, " %u %" PRIu64 " %u %u %u %u", it->batch.rows, it->batch.bytes, it->batch.wait_ms,
             it->batch.target_ms, it->batch.lock_wait_ms, it->batch.max_wait_ms);
     dump_ydb(out, &it->ydb);
@@ -97,8 +97,9 @@ static inline void dump_limits(FILE *out, const cfg_config *it)
             it->limits.key_bytes, it->limits.enforce, it->limits.clients,
             it->limits.unauthenticated, it->limits.unauthenticated_per_address,
             it->limits.clients_per_address, it->limits.startup_ms);
-    fprintf(out, " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", it->limits.incomplete_bytes,
-            it->limits.unread_bytes, it->limits.prepared_bytes, it->limits.queue_bytes);
+    fprintf(out, " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+            it->limits.incomplete_bytes, it->limits.unread_bytes, it->limits.prepared_bytes,
+            it->limits.queue_bytes, it->limits.lazy_bytes);
 }
 
 static inline void dump_config(FILE *out, const cfg_config *it)

@@ -35,6 +35,7 @@ static const char *const cells[] = {"app",
                                     "0",
                                     "\"$user\", public",
                                     "hex 1 base64",
+                                    "Lazy",
                                     "th",
                                     "f",
                                     "h",
@@ -53,6 +54,7 @@ static void an_answer_is_read(void **state)
     assert_string_equal(copy.role, "none");
     assert_string_equal(copy.values[RW_SEARCH_PATH], "\"$user\", public");
     assert_string_equal(copy.output, "hex 1 base64");
+    assert_true(copy.says_lazy && !copy.says_eager);
     assert_int_equal(copy.count, 3);
     assert_int_equal(copy.names[0], RW_MEANS_OURS);
     assert_int_equal(copy.names[1], RW_MEANS_OTHERS); /* another relation */
@@ -122,10 +124,10 @@ static void a_letter_stands_for_a_table(void **state)
 static void there_are_cells_for_all_tables(void **state)
 {
     (void)state;
-    enum { NAMED = 1004, ALL = 11 + 1 + 1000 + 1 + 1 };
+    enum { NAMED = 1004, ALL = 11 + 1 + 1 + 1000 + 1 + 1 };
     const char *many[ALL];
     for (size_t i = 0; i < ALL; i++)
-        many[i] = i < 12 ? cells[i] : "th";
+        many[i] = i < 13 ? cells[i] : "th";
     many[ALL - 2] = "t,,th,h";
     many[ALL - 1] = "work_mem,";
     pgw_buf body = row(many, ALL), sql = {0};

@@ -45,6 +45,22 @@ static void they_begin(void **state)
     assert_all(starts, RW_TRANSACTION_START, false);
 }
 
+/* Others are more than READ COMMITTED and READ WRITE. */
+static void some_are_ordinary(void **state)
+{
+    (void)state;
+    static const char *const ordinary[] = {
+        "begin", "begin read write, isolation level read committed",
+        "begin isolation level read uncommitted", "start transaction deferrable", NULL};
+    static const char *const others[] = {
+        "begin read only", "begin isolation level repeatable read",
+        "start transaction read write, isolation level serializable", NULL};
+    for (size_t i = 0; ordinary[i] != NULL; i++)
+        assert_true(rw_transaction_of(exact(ordinary[i]), true).ordinary);
+    for (size_t i = 0; others[i] != NULL; i++)
+        assert_false(rw_transaction_of(exact(others[i]), true).ordinary);
+}
+
 static void they_end(void **state)
 {
     (void)state;
@@ -115,9 +131,8 @@ static void they_have_tags(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(they_begin),
-        cmocka_unit_test(they_end),
-        cmocka_unit_test(others_are_none),
+        cmocka_unit_test(they_begin),     cmocka_unit_test(some_are_ordinary),
+        cmocka_unit_test(they_end),       cmocka_unit_test(others_are_none),
         cmocka_unit_test(they_have_tags),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

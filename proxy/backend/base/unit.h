@@ -42,6 +42,7 @@ typedef struct px_unit_table {
     const cfg_table *config;
     char *name;                /* its label, in the arena */
     uint32_t partitions;       /* that it has */
+    uint32_t oid;              /* 0: the backend does not say it */
     struct px_key_table *keys; /* keylocks': where the claims of its rows stand */
 } px_unit_table;
 
@@ -138,6 +139,8 @@ typedef struct px_unit {
 
     px_unit_key *keys; /* one a row, sorted by nobody */
     size_t row_count;
+    bool told; /* Its client was told how many rows each statement stores, which is to be so or to
+                  fail. */
     bool repeated;     /* it was made anew with the schema as it is now */
     bool own_link;     /* the session has one: the unit can be rerouted at once */
     bool send_alone;   /* the session had a failed unit lately: no company */

@@ -1,6 +1,7 @@
 #include "proxy/backend/postgres/texts.h"
 
 #include "protocol/frontend.h"
+#include "proxy/backend/postgres/check.h"
 #include "rewrite/insert/guard.h"
 
 void px_write_statements(const px_unit *unit, const char *separator, pgw_buf *out)
@@ -62,6 +63,10 @@ void px_write_texts(px_unit *const *units, size_t count, pgw_buf *out)
             write_behind(unit, out);
         else
             px_unit_write_alone(unit, out);
+    }
+    if (px_check_wanted(units, count)) {
+        pgw_buf_add_str(out, "\n;\n");
+        px_check_write_text(*units, out);
     }
     pgw_buf_add_byte(out, '\0');
     pgw_end_small(out, begun);

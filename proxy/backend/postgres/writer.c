@@ -5,6 +5,7 @@
 #include "protocol/frame.h"
 #include "protocol/frontend.h"
 #include "proxy/backend/base/classify.h"
+#include "proxy/backend/postgres/check.h"
 #include "proxy/backend/postgres/parses.h"
 #include "proxy/backend/postgres/texts.h"
 
@@ -30,6 +31,9 @@ typedef struct writer {
     bool piped;     /* … or each unit is Binds and Executes of what is prepared */
     bool preparing; /* the answer to Parses under their own Sync is to come first */
     bool withheld;  /* … and what they describe is looked at before anything else is sent */
+    bool checks;    /* a statement of ours stands behind rows whose clients were told of them */
+    bool prepares;  /* … and is prepared before it is executed */
+    bool has_check; /* it is prepared on the link */
     unsigned tags;  /* of a merged statement */
     pgw_buf error;  /* body of this segment's ErrorResponse */
     pgw_buf prepare_error; /* of the segment before the first */
@@ -53,8 +57,17 @@ static void write_lifted(const px_unit *unit, pgw_buf *out)
     pgw_write_execute(PGW_LITERAL(""), 0, out);
 }
 
-static void write_executions(const px_attempt *attempt, pgw_buf *out)
+static void write_check(writer *w, px_unit *const *units, size_t count, pgw_buf *out)
 {
+    if (!px_check_wanted(units, count))
+        return;
+    px_check_write_piped(*units, !w->has_check && !w->prepares, out);
+    w->prepares = !w->has_check;
+}
+
+static void write_executions(writer *w, pgw_buf *out)
+{
+    const px_attempt *attempt = w->attempt;
     bool one = is_one_transaction(attempt);
     for (size_t i = 0; i < attempt->count; i++) {
         const px_unit *unit = attempt->units[i];
@@ -62,11 +75,15 @@ static void write_executions(const px_attempt *attempt, pgw_buf *out)
             px_write_statements(unit, "", out);
         else
             write_lifted(unit, out);
-        if (!one)
+        if (!one) {
+            write_check(w, &attempt->units[i], 1, out);
             pgw_write_sync(out);
+        }
     }
-    if (one)
+    if (one) {
+        write_check(w, attempt->units, attempt->count, out);
         pgw_write_sync(out);
+    }
 }
 
 /* The Parse stands in the transaction of the units if there is one of each only; else Parses have
@@ -84,7 +101,7 @@ static void write_pipeline(writer *w, pgw_buf *out)
             pgw_write_sync(out);
     }
     if (!w->withheld)
-        write_executions(attempt, out);
+        write_executions(w, out);
 }
 
 /* Whether one statement that checks itself costs the backend less than one for each unit: it makes
@@ -138,7 +155,8 @@ static void begin(px_writer *base, px_attempt *attempt)
     writer *w = (writer *)base;
     w->attempt = attempt;
     w->at = 0;
-    w->preparing = w->withheld = false;
+    w->preparing = w->withheld = w->prepares = false;
+    w->checks = px_check_wanted(attempt->units, attempt->count);
     w->tags = 0;
     pgw_buf_clear(&w->error);
     pgw_buf_clear(&w->prepare_error);
@@ -270,7 +288,7 @@ static void send_withheld(writer *w)
         pgw_buf_clear(&w->prepare_error);
         px_error_cached_plan(&w->prepare_error);
     }
-    write_executions(w->attempt, &out);
+    write_executions(w, &out);
     px_link_send_buf(w->link, &out);
     pgw_buf_free(&out);
 }
@@ -370,10 +388,21 @@ static void on_notice(writer *w, pgw_slice message)
         pgw_buf_add_slice(notices, message);
 }
 
+/* Of the statement that stands behind rows, all of which are answered. */
+static bool is_of_check(const writer *w, char type)
+{
+    return w->checks && !w->merged && !w->preparing && answering(w) == NULL &&
+           strchr("12CDT", type) != NULL;
+}
+
 static px_progress on_message(px_writer *base, char type, pgw_slice message)
 {
     writer *w = (writer *)base;
     pgw_slice body = {message.ptr + PGW_HEADER, message.len - PGW_HEADER};
+    if (is_of_check(w, type)) {
+        w->has_check = w->has_check || (type == '1' && w->prepares);
+        return PX_PROGRESS_MORE;
+    }
     switch (type) {
     case 'C':
     case 's':

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* A SELECT has no more than 1,664 columns. */
-enum { FIXED_CELLS = 2 + RW_TRACKED + 1, OWN_CELLS = 1000, PG_CLASS = 1259, TEXT_TYPE = 25 };
+enum { FIXED_CELLS = 2 + RW_TRACKED + 2, OWN_CELLS = 1000, PG_CLASS = 1259, TEXT_TYPE = 25 };
 
 /* ---- the question ---- */
 
@@ -71,6 +71,9 @@ static void add_tables(pgw_buf *sql, const rw_catalog *names)
     ", pg_catalog.concat_ws(' ', " SETTING("bytea_output") ", " SETTING(                           \
         "extra_float_digits") ", " SETTING("xmlbinary") ")"
 
+/* It is keyspread's own: the server only keeps it. */
+#define TRANSACTIONS "keyspread.transactions"
+
 #define CHANGED                                                                                    \
     ", (select coalesce(pg_catalog.string_agg(pg_catalog.concat(s.name, ','), ''), '')"            \
     " from pg_catalog.pg_settings s where s.source operator(pg_catalog.=) 'session'"               \
@@ -100,7 +103,7 @@ void px_state_question(const px_asked *asked, bool everything, pgw_buf *sql)
     pgw_buf_add_str(sql, "select session_user, " SETTING("role"));
     for (size_t i = 0; i < RW_TRACKED; i++)
         pgw_buf_addf(sql, ", pg_catalog.current_setting('%s')", rw_tracked[i]);
-    pgw_buf_add_str(sql, OUTPUT);
+    pgw_buf_add_str(sql, OUTPUT ", pg_catalog.current_setting('" TRANSACTIONS "', true)");
     add_tables(sql, asked->names);
     add_visible(sql, asked);
     if (everything)
@@ -160,6 +163,7 @@ void px_state_answer(pgw_slice text, const char *(*setting)(void *data, const ch
     for (size_t i = 0; i < RW_TRACKED; i++)
         cells[2 + i] = pgw_slice_str(setting(data, rw_tracked[i]));
     cells[2 + RW_TRACKED] = PGW_LITERAL("hex 1 base64");
+    cells[3 + RW_TRACKED] = PGW_LITERAL("");
     for (size_t i = tables; i < count; i++)
         cells[i] = PGW_LITERAL("th"); /* the last one is for all that are more */
     if (asks_everything(text))
@@ -227,6 +231,8 @@ static void fill(const pgw_slice *cells, const bool *nulls, px_answer *out)
     for (size_t i = 0; i < RW_TRACKED; i++)
         out->values[i] = copy_cell(cells[2 + i], nulls[2 + i]);
     out->output = copy_cell(cells[2 + RW_TRACKED], nulls[2 + RW_TRACKED]);
+    out->says_lazy = pgw_slice_ieq_str(cells[3 + RW_TRACKED], "lazy");
+    out->says_eager = pgw_slice_ieq_str(cells[3 + RW_TRACKED], "eager");
 }
 
 bool px_answer_read(pgw_slice body, size_t named, size_t oids, bool everything, px_answer *out)
@@ -267,7 +273,10 @@ static char *copy_text(const char *text)
 
 void px_answer_copy(const px_answer *answer, px_answer *copy)
 {
-    *copy = (px_answer){.count = answer->count, .oid_count = answer->oid_count};
+    *copy = (px_answer){.count = answer->count,
+                        .oid_count = answer->oid_count,
+                        .says_lazy = answer->says_lazy,
+                        .says_eager = answer->says_eager};
     copy->user = copy_text(answer->user);
     copy->role = copy_text(answer->role);
     for (size_t i = 0; i < RW_TRACKED; i++)

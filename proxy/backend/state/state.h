@@ -21,7 +21,8 @@ typedef struct px_answer {
     rw_meaning *made;  /* … and what one would be that is made by the name */
     size_t count;
     uint32_t *oids; /* of the last `oid_count` of them, ascending; put in by who asked */
-    size_t oid_count;
+    uint32_t oid_count;
+    bool says_lazy, says_eager; /* What keyspread.transactions is set to, if it is set to either. */
 } px_answer;
 
 /* What is asked for: tables and patterns by their names, and what only a pattern names by its oid,

@@ -257,6 +257,18 @@ void px_error_of_lookups(const px_lookups *lookups, pgw_slice body, pgw_buf *out
         rw_hide_error(body, &sent, out);
 }
 
+void px_error_of_kept(const px_kept_statement *statement, size_t number, pgw_slice body,
+                      pgw_buf *out)
+{
+    pgw_buf placed = {0};
+    px_kept_place(number, body, &placed);
+    if (statement->text != NULL)
+        px_error_of_text(statement->text, statement->at, pgw_slice_buf(&placed), out);
+    else
+        px_error_of_plan(statement->plan, pgw_slice_buf(&placed), out);
+    pgw_buf_free(&placed);
+}
+
 void px_error_of_plan(const px_plan *plan, pgw_slice body, pgw_buf *out)
 {
     error_of(plan, plan->insert, body, out);

@@ -2,10 +2,12 @@
 
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
+#include "proxy/client/answer/ended.h"
 #include "proxy/client/answer/errors.h"
 #include "proxy/client/answer/owed.h"
 #include "proxy/client/answer/relay.h"
 #include "proxy/client/core/ask.h"
+#include "proxy/client/core/kept.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/names.h"
@@ -149,6 +151,56 @@ static void answer_group(px_session *session, const px_outcome *outcome)
     px_owed_end(session, &out);
 }
 
+/* ---- of a COMMIT ---- */
+
+static void fail_stale(px_session *session, pgw_buf *out)
+{
+    pgw_error error;
+    px_changes_stale(session);
+    px_count_error(session->worker->metrics, PGW_LITERAL("40001"));
+    pgw_fail(&error, "40001", "the table was changed while the transaction was kept until COMMIT");
+    pgw_error_hint(&error, "Send the transaction again.");
+    pgw_error_write(&error, "ERROR", out);
+}
+
+static void add_error_of_kept(px_session *session, const px_outcome *outcome, pgw_buf *out)
+{
+    const px_kept *kept = session->own.begun->kept;
+    pgw_buf body = {0};
+    if (outcome->kind == PX_ERROR_STALE || outcome->kind == PX_ERROR_STALE_PLAN) {
+        fail_stale(session, out);
+        return;
+    }
+    if (outcome->failure == PX_FAILED_BY_ERROR) {
+        size_t failed = failed_statement(&session->units, outcome);
+        failed = failed < kept->count ? failed : kept->count - 1;
+        px_error_of_kept(&kept->all[failed], failed + 1, outcome->error, &body);
+        px_error_explain(session->worker, session->who.identity, px_changes_told(session), &body);
+    } else {
+        pgw_buf_add_slice(&body, outcome->error);
+    }
+    px_count_error(session->worker->metrics, pgw_error_field(pgw_slice_buf(&body), 'C'));
+    add_message('E', &body, out);
+}
+
+static void answer_commit(px_session *session, const px_outcome *outcome)
+{
+    pgw_buf answer = {0};
+    if (outcome->error.len > 0)
+        add_error_of_kept(session, outcome, &answer);
+    else
+        pgw_write_tag("COMMIT", &answer);
+    px_count(session->worker->metrics, PX_TRANSACTIONS_LAZY, 1);
+    px_ended_commit(session, &answer);
+    pgw_buf_free(&answer);
+}
+
+/* What is under way is a COMMIT's. */
+static bool commits(const px_session *session)
+{
+    return session->own.begun != NULL && session->own.begun->commits;
+}
+
 static bool has_made_list(const px_owner *units)
 {
     for (size_t i = 0; i < units->plan_count; i++)
@@ -197,8 +249,10 @@ static bool repeats(px_session *session, const px_outcome *outcome)
 static bool on_answered(px_owner *owner, const px_outcome *outcome)
 {
     px_session *session = session_of(owner);
-    bool again = repeats(session, outcome);
-    if (!again) {
+    bool again = !commits(session) && repeats(session, outcome);
+    if (commits(session)) {
+        answer_commit(session, outcome);
+    } else if (!again) {
         if (owner->text != NULL)
             answer_text(session, outcome);
         else

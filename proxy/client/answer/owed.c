@@ -34,8 +34,11 @@ static void describe(const px_group *group, const px_held *held, pgw_buf *out)
 
 static void add_tag(const px_session *session, const px_outcome *outcome, size_t i, pgw_buf *out)
 {
-    pgw_write_insert_tag(
-        outcome->statements[i].tag + px_outcome_plan(&session->units, outcome, i)->left_out, out);
+    uint64_t rows =
+        outcome->told != NULL
+            ? outcome->told[i]
+            : outcome->statements[i].tag + px_outcome_plan(&session->units, outcome, i)->left_out;
+    pgw_write_insert_tag(rows, out);
 }
 
 void px_owed_notices(const px_session *session, const px_outcome *outcome, size_t i, pgw_buf *out)
@@ -70,9 +73,11 @@ void px_owed_rows(const px_session *session, const px_outcome *outcome, size_t i
 /* What Execute is answered: number `i` of them. */
 static void execute(const px_session *session, const px_outcome *outcome, size_t i, pgw_buf *out)
 {
-    px_owed_notices(session, outcome, i, out);
-    px_owed_rows(session, outcome, i, out);
-    if (outcome->statements[i].suspended)
+    if (outcome->told == NULL) {
+        px_owed_notices(session, outcome, i, out);
+        px_owed_rows(session, outcome, i, out);
+    }
+    if (outcome->told == NULL && outcome->statements[i].suspended)
         pgw_write_portal_suspended(out);
     else
         add_tag(session, outcome, i, out);
@@ -132,7 +137,7 @@ static void close_unanswered(px_session *session)
 
 void px_owed_end(px_session *session, pgw_buf *out)
 {
-    pgw_write_ready('I', out);
+    pgw_write_ready(session->own.status, out);
     px_stream_put_buf(session->peer.stream, out);
     pgw_buf_free(out);
     close_unanswered(session);

@@ -20,13 +20,33 @@ typedef enum px_begun_state {
     PX_BEGUN_THERE   /* it is answered, and only `heard` is kept */
 } px_begun_state;
 
+/* How the COMMIT came that is at hand. */
+typedef struct px_commit {
+    bool grouped, parsed, described; /* As Bind, Execute and Sync; with a Parse; with a Describe. */
+    size_t behind; /* Bytes of its group behind the first message. */
+    pgw_buf parse; /* The Parse message, if that gives its statement a name. */
+} px_commit;
+
 typedef struct px_begun {
     px_begun_state state;
-    bool alone;       /* nothing but a Sync stands behind it */
+    bool alone;   /* nothing but a Sync stands behind it */
+    bool lazy;    /* The server has got none of its client's statements, and INSERTs may be kept. */
+    bool commits; /* Its COMMIT, before which INSERTs were kept, is at hand. */
+    px_commit commit; /* How that came. */
     uint64_t since;   /* px_worker_now() */
-    pgw_buf messages; /* Parse, Bind, Execute; and Close of both, if it came as a Query */
+    pgw_buf messages; /* Parse, Bind, Execute; and Close of both, where nothing of it is to stay */
     pgw_buf heard; /* NotificationResponses that are the client's when the transaction has ended */
+    struct px_kept *kept; /* The INSERTs that were answered and not sent (kept.h); owned; NULL:
+                             there are none. */
+    pgw_buf failure; /* The body of the error by which a kept INSERT has failed the transaction, of
+                        which the client has not heard; empty: none has. */
 } px_begun;
+
+/* Statements were answered of which the server has not heard yet. */
+static inline bool px_begun_keeps(const px_begun *begun)
+{
+    return begun != NULL && begun->kept != NULL && begun->state != PX_BEGUN_SENT;
+}
 
 static inline bool px_begun_is_here(const px_begun *begun)
 {

@@ -34,8 +34,9 @@ typedef enum px_unseen {
     PX_UNSEEN_LOOK,     /* it, or all up to a Sync, asks for the configured tables (own_look.h) */
     PX_UNSEEN_QUESTION, /* It is a question of ours on a walsender's link, which takes no Parse
                            (ask.h). */
-    PX_UNSEEN_BEGUN /* All but its ReadyForQuery: it makes a transaction that has failed (begun.h).
-                     */
+    PX_UNSEEN_BEGUN,    /* All but its ReadyForQuery: it makes a transaction that has failed
+                        (begun.h). */
+    PX_UNSEEN_ROLLBACK  /* It ends a transaction of which its client has the outcome. */
 } px_unseen;
 
 /* A name whose meaning hangs on what is not answered yet. */
@@ -51,6 +52,7 @@ typedef struct px_reply {
     bool swallow; /* the client never sent it: it sees nothing of it but an error */
     bool begins;  /* PARSE … EXECUTE, CLOSE of a BEGIN whose answer the client has (begun.h) */
     bool part;    /* QUERY, SYNC: more of its Query comes, so that it ends nothing (parts.h) */
+    size_t kept;  /* PARSE … EXECUTE, CLOSE of a kept INSERT: its number, from 1 (kept.h) */
     bool group;   /* QUERY: it is messages of the extended protocol up to their Sync (inert.h) */
     px_asks asks; /* of a question of ours */
     px_unseen unseen;     /* QUERY: what of it is ours */

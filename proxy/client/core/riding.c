@@ -1,22 +1,19 @@
 #include "proxy/client/core/riding.h"
 
 #include "protocol/frontend.h"
+#include "proxy/client/core/kept.h"
 #include "proxy/client/core/session.h"
 
 #include <stdlib.h>
 
 enum { HEARD_MOST = 1024 * 1024 }; /* bytes; what comes beyond is told at once */
 
-void px_riding_begin(px_session *session, pgw_buf messages, bool as_query)
+void px_riding_begin(px_session *session, pgw_buf messages, bool closes)
 {
     px_begun *begun = session->own.begun = pgw_calloc(1, sizeof *begun);
     begun->since = px_worker_now(session->worker);
     begun->messages = messages;
-    if (as_query) {
-        pgw_write_close('P', PGW_LITERAL(""), &begun->messages);
-        pgw_write_close('S', PGW_LITERAL(""), &begun->messages);
-    }
-    session->pending.replies.begins = as_query ? 5 : 3;
+    session->pending.replies.begins = closes ? 5 : 3;
     session->own.status = 'T';
 }
 
@@ -27,6 +24,9 @@ void px_riding_end(px_session *session)
         return;
     pgw_buf_free(&begun->messages);
     pgw_buf_free(&begun->heard);
+    pgw_buf_free(&begun->failure);
+    pgw_buf_free(&begun->commit.parse);
+    px_kept_free(begun->kept);
     free(begun);
     session->own.begun = NULL;
     session->pending.replies.begins = 0;
@@ -57,9 +57,22 @@ bool px_riding_holds_back(const px_session *session)
 
 void px_riding_arrived(px_session *session)
 {
-    session->own.begun->state = PX_BEGUN_THERE;
-    if (session->own.begun->heard.len == 0)
+    px_begun *begun = session->own.begun;
+    begun->state = PX_BEGUN_THERE;
+    if (begun->heard.len == 0 && !begun->lazy && begun->failure.len == 0)
         px_riding_end(session);
+}
+
+void px_riding_is_ordinary(px_session *session)
+{
+    px_begun *begun = session->own.begun;
+    if (begun == NULL)
+        return;
+    begun->lazy = false;
+    px_kept_free(begun->kept);
+    begun->kept = NULL;
+    if (begun->state == PX_BEGUN_THERE)
+        px_riding_arrived(session);
 }
 
 /* ---- what is heard meanwhile ---- */

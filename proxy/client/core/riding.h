@@ -9,9 +9,9 @@
 
 struct px_session;
 
-/* The client has its answer. Takes the messages (Parse, Bind, Execute) over. `as_query`: it came as
- * a Query, which leaves neither an unnamed statement nor a portal. */
-void px_riding_begin(struct px_session *session, pgw_buf messages, bool as_query);
+/* The client has its answer. Takes the messages over: Parse, Bind and Execute; `closes`: and Close
+ * of the portal and of the statement, which are to leave nothing there. */
+void px_riding_begin(struct px_session *session, pgw_buf messages, bool closes);
 /* There is none any more; nothing happens if there was none. */
 void px_riding_end(struct px_session *session);
 /* It is sent without company: then the server knows of the transaction, and counts its times. */
@@ -20,6 +20,9 @@ void px_riding_go_alone(struct px_session *session);
 bool px_riding_holds_back(const struct px_session *session);
 /* The server has answered it. */
 void px_riding_arrived(struct px_session *session);
+/* Its transaction is one that the server has heard of, or that has failed there: nothing is kept of
+ * it any more. Nothing happens if there is none. */
+void px_riding_is_ordinary(struct px_session *session);
 /* A NotificationResponse of this body has come. True: it is kept for the end of the transaction. */
 bool px_riding_hears(struct px_session *session, pgw_slice body);
 /* The transaction has ended: what was kept is put to the client. */

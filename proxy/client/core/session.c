@@ -160,7 +160,7 @@ void px_session_open_link(px_session *session)
                                          NULL, session->life->link, session);
 }
 
-bool px_session_need_link(px_session *session)
+static bool has_link(px_session *session)
 {
     if (session->own.ready)
         return true;
@@ -169,9 +169,22 @@ bool px_session_need_link(px_session *session)
     return false;
 }
 
+bool px_session_need_link(px_session *session)
+{
+    px_begun *begun = session->own.begun;
+    if (begun != NULL && px_begun_keeps(begun)) {
+        session->life->send_kept(session);
+        px_session_set_wait(session, PX_WAIT_IDLE);
+        return false;
+    }
+    if (begun != NULL)
+        begun->lazy = false;
+    return has_link(session);
+}
+
 bool px_session_need_link_to_ask(px_session *session)
 {
-    if (px_session_need_link(session))
+    if (has_link(session))
         return true;
     px_link_borrow(session->own.link);
     return false;

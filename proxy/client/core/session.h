@@ -36,6 +36,8 @@ typedef struct px_session px_session;
 typedef struct px_session_life {
     void (*look)(px_session *session); /* at what the client has sent */
     void (*end)(px_session *session);  /* sets PX_CLOSING, and frees it on a later turn */
+    /* Sends, with a Sync, the INSERTs that are kept of its transaction (kept.h). */
+    void (*send_kept)(px_session *session);
     const px_link_ops *link;
 } px_session_life;
 
@@ -232,7 +234,8 @@ void px_session_drop_group(px_session *session);
 
 /* Opens the own link if there is none. */
 void px_session_open_link(px_session *session);
-/* … True if it is ready; else the session waits and the message is looked at again. */
+/* … True if it is ready, and has what was kept of the transaction (kept.h), of which no more is
+ * kept from now on; else the session waits and the message is looked at again. */
 bool px_session_need_link(px_session *session);
 /* … to ask it something, and leave it if others need it more. */
 bool px_session_need_link_to_ask(px_session *session);

@@ -40,7 +40,7 @@ bool px_wait_may_begin(px_wait wait, unsigned facts)
         [PX_WAIT_STATE] = {PX_FACT_READY | PX_FACT_ASKED, PX_FACT_UNIT},
         [PX_WAIT_DESCRIBE] = {PX_FACT_READY | PX_FACT_OWED, PX_FACT_UNIT},
         [PX_WAIT_IDLE] = {PX_FACT_OWED, PX_FACT_UNIT},
-        [PX_WAIT_UNIT] = {PX_FACT_UNIT, PX_FACT_UNSYNCED | PX_FACT_IN_TRANSACTION},
+        [PX_WAIT_UNIT] = {PX_FACT_UNIT, PX_FACT_UNSYNCED},
         [PX_WAIT_ROOM] = {0, PX_FACT_UNIT},
         [PX_WAIT_DATABASES] = {0, PX_FACT_UNIT},
         [PX_WAIT_TURN] = {0, PX_FACT_UNIT},

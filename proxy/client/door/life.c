@@ -21,6 +21,7 @@
 #include "proxy/client/door/login.h"
 #include "proxy/client/link/own_link.h"
 #include "proxy/client/link/own_look.h"
+#include "proxy/client/message/lazy.h"
 #include "proxy/client/message/reply.h"
 #include "proxy/client/message/request.h"
 #include "proxy/client/numbers/keys.h"
@@ -243,7 +244,7 @@ static void look(px_session *session)
     px_request_process(session);
 }
 
-static const px_session_life life = {look, end, &link_ops};
+static const px_session_life life = {look, end, px_lazy_send, &link_ops};
 
 /* ---- the client's stream ---- */
 

@@ -4,11 +4,12 @@
 #include "protocol/frontend.h"
 #include "proxy/backend/base/backend.h"
 #include "proxy/base/shared.h"
+#include "proxy/client/answer/ended.h"
 #include "proxy/client/answer/relay.h"
 #include "proxy/client/core/riding.h"
 #include "proxy/client/core/said.h"
 #include "proxy/client/core/session.h"
-#include "proxy/client/standing/changes.h"
+#include "proxy/client/message/lazy.h"
 #include "proxy/client/standing/doubt.h"
 #include "proxy/client/standing/names.h"
 #include "rewrite/statement/words/reach.h"
@@ -21,12 +22,19 @@ enum {
     MESSAGE_MOST = 400 /* bytes of a group that is read for it */
 };
 
-/* One group of the extended protocol that runs one statement without parameters, and is all that
- * its client has sent. */
+/* Messages of the extended protocol that run one statement without parameters. */
 typedef struct begin_group {
     px_said parse, bind, execute;
+    pgw_slice text;
+    bool parsed;    /* A Parse is among them; else the statement was prepared before. */
     bool described; /* Its portal is described as well. */
+    bool synced;    /* A Sync ends them; else more of their group stands behind. */
+    size_t size;    /* Of all of them. */
 } begin_group;
+
+/* The name of the statement that a BEGIN is on the link which its client has prepared by a name of
+ * its own. */
+#define BEGIN_NAME PGW_LITERAL("keyspread begin")
 
 /* ---- what came ---- */
 
@@ -52,17 +60,40 @@ static bool take(pgw_slice *rest, char type, px_said *said)
     return said->whole || type == 'S';
 }
 
-static bool read_group(pgw_slice message, begin_group *group)
+/* The text of a statement without parameters that was prepared before, and is none of ours. */
+static pgw_slice text_of(const px_session *session, pgw_slice name)
+{
+    const px_statement *known = px_statements_find(&session->names.statements, name);
+    bool is_text = known != NULL && known->plan == NULL && known->parse.len > 0 &&
+                   known->foreign.effects == RW_EFFECT_TRANSACTION;
+    return is_text ? px_statements_kept_text(&known->parse) : (pgw_slice){NULL, 0};
+}
+
+/* A Parse, and a Bind to it, without parameters; or, `named`, a Bind alone. */
+static bool read_bound(const px_session *session, bool named, pgw_slice *rest, begin_group *group)
+{
+    const pgw_parse *parse = &group->parse.as.parse;
+    const pgw_bind *bind = &group->bind.as.bind;
+    group->parsed = take(rest, 'P', &group->parse);
+    if ((!group->parsed && !named) || !take(rest, 'B', &group->bind))
+        return false;
+    pgw_slice name = bind->statement;
+    if (!is_unnamed(bind->portal) || bind->format_count > 0 || bind->value_count > 0 ||
+        (!is_unnamed(name) && !named) ||
+        (group->parsed && (parse->type_count > 0 || !pgw_slice_eq(parse->name, name))))
+        return false;
+    group->text = group->parsed ? parse->query : text_of(session, name);
+    return group->text.ptr != NULL;
+}
+
+/* They are all that their client has sent; or, `named`, their statement may have a name, and more
+ * of their group may stand behind them. */
+static bool read_group(const px_session *session, pgw_slice message, bool named, begin_group *group)
 {
     pgw_slice rest = message;
     px_said describe, sync;
     *group = (begin_group){0};
-    if (!take(&rest, 'P', &group->parse) || !take(&rest, 'B', &group->bind))
-        return false;
-    const pgw_parse *parse = &group->parse.as.parse;
-    const pgw_bind *bind = &group->bind.as.bind;
-    if (!is_unnamed(parse->name) || parse->type_count > 0 || !is_unnamed(bind->statement) ||
-        !is_unnamed(bind->portal) || bind->format_count > 0 || bind->value_count > 0)
+    if (!read_bound(session, named, &rest, group))
         return false;
     group->described = rest.len > 0 && rest.ptr[0] == 'D';
     if (group->described && (!take(&rest, 'D', &describe) || describe.as.target.kind != 'P' ||
@@ -70,7 +101,33 @@ static bool read_group(pgw_slice message, begin_group *group)
         return false;
     if (!take(&rest, 'E', &group->execute) || !is_unnamed(group->execute.as.execute.portal))
         return false;
-    return take(&rest, 'S', &sync) && sync.message.len == PGW_HEADER && rest.len == 0;
+    group->synced = take(&rest, 'S', &sync) && sync.message.len == PGW_HEADER;
+    group->size = message.len - rest.len;
+    bool goes_on = named && rest.len > 0 && (group->synced || strchr("PB", rest.ptr[0]) != NULL);
+    return goes_on || (group->synced && rest.len == 0);
+}
+
+/* Its statement has a name, which is free if that is given now, and may be kept. */
+static bool may_name(const px_session *session, const begin_group *group)
+{
+    const px_statements *statements = &session->names.statements;
+    const pgw_parse *parse = &group->parse.as.parse;
+    return !group->parsed || is_unnamed(parse->name) ||
+           (px_statements_find(statements, parse->name) == NULL &&
+            px_statements_have_room(statements, group->parse.message.len));
+}
+
+/* The Parse that gives the statement a name; nothing: it has none, or had it before. */
+static pgw_slice naming(const begin_group *group)
+{
+    bool names = group->parsed && !is_unnamed(group->parse.as.parse.name);
+    return names ? group->parse.message : (pgw_slice){NULL, 0};
+}
+
+static void name_statement(px_session *session, const begin_group *group)
+{
+    if (naming(group).len > 0)
+        px_names_end(session, naming(group));
 }
 
 /* ---- BEGIN ---- */
@@ -89,117 +146,199 @@ static bool may_ride(const px_session *session, rw_transaction said)
     return !said.primary || (standby != NULL && strcmp(standby, "off") == 0);
 }
 
-static void put_end(px_session *session, rw_transaction_word word, pgw_buf *out)
+static void put_end(px_session *session, rw_transaction_word word, bool ready, pgw_buf *out)
 {
     pgw_write_tag(rw_transaction_tag(word), out);
-    pgw_write_ready(session->own.status, out);
+    if (ready)
+        pgw_write_ready(session->own.status, out);
     px_session_put(session, out);
     pgw_buf_free(out);
 }
 
-static void note(px_session *session)
+static void put_bound(const begin_group *group, pgw_buf *out)
 {
-    px_state_note(session, RW_EFFECT_TRANSACTION);
-    px_changes_note(session, RW_EFFECT_TRANSACTION);
-    px_owner_go_on(&session->units);
+    if (group->parsed)
+        pgw_write_parse_complete(out);
+    pgw_write_bind_complete(out);
+    if (group->described)
+        pgw_write_no_data(out);
 }
 
-/* A Query destroys the unnamed statement: also on the link, when it gets there. */
-static void forget_unnamed(px_session *session)
+/* A BEGIN as it goes to the link where that is to keep neither a statement nor a portal of it. */
+static pgw_buf messages_of(pgw_slice text, pgw_slice name)
 {
-    px_statements *statements = &session->names.statements;
-    const px_statement *ours = px_statements_find(statements, PGW_LITERAL(""));
-    session->names.unnamed_on_link =
-        session->names.unnamed_on_link || (ours != NULL && px_statements_on_link(statements, ours));
-    px_statements_remove(statements, PGW_LITERAL(""));
+    pgw_buf messages = {0};
+    const pgw_bind bind = {0};
+    pgw_certainly(pgw_write_parse(name, text, NULL, 0, &messages));
+    pgw_certainly(pgw_write_bind(&bind, PGW_LITERAL(""), name, NULL, 0, &messages));
+    pgw_write_execute(PGW_LITERAL(""), 0, &messages);
+    pgw_write_close('P', PGW_LITERAL(""), &messages);
+    pgw_write_close('S', name, &messages);
+    return messages;
 }
 
 static void begin_by_query(px_session *session, pgw_slice text, rw_transaction_word word)
 {
-    pgw_buf messages = {0}, out = {0};
-    const pgw_bind bind = {0};
-    pgw_certainly(pgw_write_parse(PGW_LITERAL(""), text, NULL, 0, &messages));
-    pgw_certainly(pgw_write_bind(&bind, PGW_LITERAL(""), PGW_LITERAL(""), NULL, 0, &messages));
-    pgw_write_execute(PGW_LITERAL(""), 0, &messages);
-    forget_unnamed(session);
-    note(session);
-    px_riding_begin(session, messages, true);
-    put_end(session, word, &out);
+    pgw_buf out = {0};
+    px_names_forget_unnamed(session);
+    px_ended_note(session);
+    px_riding_begin(session, messages_of(text, PGW_LITERAL("")), true);
+    put_end(session, word, true, &out);
 }
 
 static void begin_by_group(px_session *session, const begin_group *group, rw_transaction_word word)
 {
     pgw_buf messages = {0}, out = {0};
-    pgw_buf_add_slice(&messages, group->parse.message);
-    pgw_buf_add_slice(&messages, group->bind.message);
-    pgw_buf_add_slice(&messages, group->execute.message);
-    px_statements_remove(&session->names.statements, PGW_LITERAL(""));
+    bool named = !group->parsed || !is_unnamed(group->bind.as.bind.statement);
     px_statements_remove(&session->names.portals, PGW_LITERAL(""));
-    session->known.parsed =
-        (px_foreign){.effects = RW_EFFECT_TRANSACTION, .generation = session->known.generation};
-    px_names_foreign(session, NULL, PGW_LITERAL(""), group->parse.message);
+    if (named) {
+        messages = messages_of(group->text, BEGIN_NAME);
+        name_statement(session, group);
+    } else {
+        pgw_buf_add_slice(&messages, group->parse.message);
+        pgw_buf_add_slice(&messages, group->bind.message);
+        pgw_buf_add_slice(&messages, group->execute.message);
+        px_statements_remove(&session->names.statements, PGW_LITERAL(""));
+        session->known.parsed =
+            (px_foreign){.effects = RW_EFFECT_TRANSACTION, .generation = session->known.generation};
+        px_names_foreign(session, NULL, PGW_LITERAL(""), group->parse.message);
+    }
     px_state_note_bound(session, RW_EFFECT_TRANSACTION, PGW_LITERAL(""));
     px_state_note_execute(session);
     session->pending.zone_moving =
         false; /* a BEGIN moves none, though the end of a transaction may */
-    note(session);
-    px_riding_begin(session, messages, false);
-    pgw_write_parse_complete(&out);
-    pgw_write_bind_complete(&out);
-    if (group->described)
-        pgw_write_no_data(&out);
-    put_end(session, word, &out);
+    px_ended_note(session);
+    px_riding_begin(session, messages, named);
+    put_bound(group, &out);
+    put_end(session, word, group->synced, &out);
 }
 
-bool px_begin_begins(px_session *session, pgw_frame frame, pgw_slice message)
+/* What the message at hand, alone or with its group, begins. Where more stands behind it, whose
+ * answer its client does not await, it goes at once, unless its transaction may be kept. */
+static rw_transaction read_begin(px_session *session, pgw_frame frame, pgw_slice message,
+                                 begin_group *group, bool *lazy)
 {
-    pgw_slice text = {NULL, 0};
-    begin_group group = {0};
-    bool query = frame.type == 'Q';
-    if (message.len > MESSAGE_MOST || session->own.status != 'I')
-        return false;
-    if (query &&
-        (frame.size != message.len || !pgw_query_decode(pgw_frame_body(message, frame), &text)))
-        return false;
-    if (!query && !read_group(message, &group))
-        return false;
-    if (!query)
-        text = group.parse.as.parse.query;
-    rw_transaction said = read_text(session, text);
-    if ((said.word != RW_TRANSACTION_BEGIN && said.word != RW_TRANSACTION_START) ||
-        !may_ride(session, said))
-        return false;
-    if (query)
-        begin_by_query(session, text, said.word);
+    const rw_transaction none = {.word = RW_TRANSACTION_NONE};
+    bool query = frame.type == 'Q', wanted = px_lazy_is_wanted(session);
+    *group = (begin_group){.size = frame.size, .synced = true};
+    if (frame.size > message.len || frame.size > MESSAGE_MOST)
+        return none;
+    if (query && !pgw_query_decode(pgw_frame_body(message, frame), &group->text))
+        return none;
+    if (!query && (!(wanted || message.len <= MESSAGE_MOST) ||
+                   !read_group(session, message, wanted, group) || !may_name(session, group)))
+        return none;
+    rw_transaction said = read_text(session, group->text);
+    bool begins = said.word == RW_TRANSACTION_BEGIN || said.word == RW_TRANSACTION_START;
+    bool alone = group->size == message.len && group->synced &&
+                 (query || (group->parsed && is_unnamed(group->bind.as.bind.statement)));
+    *lazy = begins && px_lazy_begins(session, said.ordinary);
+    return begins && (alone || *lazy) ? said : none;
+}
+
+px_step px_begin_begins(px_session *session, pgw_frame frame, pgw_slice message)
+{
+    begin_group group;
+    bool lazy;
+    const px_replies *owed = &session->pending.replies;
+    if (session->own.status != 'I' || !session->own.ready)
+        return PX_STEP_PASS;
+    rw_transaction said = read_begin(session, frame, message, &group, &lazy);
+    if (said.word == RW_TRANSACTION_NONE)
+        return PX_STEP_PASS;
+    if (owed->count > 0 && px_replies_are_silent(owed) && !session->own.unsynced) {
+        px_session_set_wait(session, PX_WAIT_IDLE); /* what is ours alone is soon answered */
+        return PX_STEP_LATER;
+    }
+    if (!may_ride(session, said))
+        return PX_STEP_PASS;
+    if (frame.type == 'Q')
+        begin_by_query(session, group.text, said.word);
     else
         begin_by_group(session, &group, said.word);
+    session->own.begun->lazy = lazy;
     px_relay_drop(session, frame);
-    px_stream_consume(session->peer.stream, message.len - frame.size);
-    return true;
+    px_stream_consume(session->peer.stream, group.size - frame.size);
+    return PX_STEP_DONE;
 }
 
-/* ---- COMMIT and ROLLBACK behind nothing ---- */
+/* ---- COMMIT and ROLLBACK of what no server knows of ---- */
 
-bool px_begin_ends(px_session *session, pgw_frame frame, pgw_slice message)
+/* What the message at hand, alone or with its group, ends. */
+static rw_transaction_word read_end(px_session *session, pgw_frame frame, pgw_slice message,
+                                    begin_group *group)
 {
-    pgw_slice text;
+    bool query = frame.type == 'Q', wanted = px_lazy_is_wanted(session);
+    *group = (begin_group){.size = frame.size};
+    if (frame.size > message.len || frame.size > MESSAGE_MOST)
+        return RW_TRANSACTION_NONE;
+    if (query && !pgw_query_decode(pgw_frame_body(message, frame), &group->text))
+        return RW_TRANSACTION_NONE;
+    if (!query &&
+        (strchr("PB", frame.type) == NULL || !read_group(session, message, wanted, group) ||
+         !group->synced || !may_name(session, group)))
+        return RW_TRANSACTION_NONE;
+    rw_transaction_word word = read_text(session, group->text).word;
+    bool ends = word == RW_TRANSACTION_COMMIT || word == RW_TRANSACTION_ROLLBACK;
+    return ends ? word : RW_TRANSACTION_NONE;
+}
+
+static void answer_end(px_session *session, rw_transaction_word word, bool query,
+                       const begin_group *group)
+{
     pgw_buf out = {0};
-    if (!px_begun_is_here(session->own.begun) || frame.type != 'Q' || frame.size > message.len ||
-        frame.size > MESSAGE_MOST || !pgw_query_decode(pgw_frame_body(message, frame), &text))
-        return false;
-    rw_transaction said = read_text(session, text);
-    if (said.word != RW_TRANSACTION_COMMIT && said.word != RW_TRANSACTION_ROLLBACK)
-        return false;
-    px_riding_end(session);
-    session->own.status = 'I';
-    note(session);
-    px_state_ended(session);
-    px_changes_end(session);
-    put_end(session, said.word, &out);
-    px_names_drop_unnamed(session);
-    px_count(session->worker->metrics, PX_TRANSACTIONS_EMPTY, 1);
+    px_ended(session);
+    if (!query) {
+        name_statement(session, group);
+        put_bound(group, &out);
+    }
+    put_end(session, word, true, &out);
+    if (query || (group->parsed && is_unnamed(group->bind.as.bind.statement)))
+        px_names_drop_unnamed(session);
+}
+
+/* Nothing that its client sent in it has got to the server. */
+static bool may_end(const px_session *session)
+{
+    const px_begun *begun = session->own.begun;
+    return px_begun_is_here(begun) || (begun->state == PX_BEGUN_THERE && px_begun_keeps(begun) &&
+                                       session->pending.replies.count == 0);
+}
+
+static void note_commit(px_begun *begun, const begin_group *group, bool query, size_t first)
+{
+    px_commit *commit = &begun->commit;
+    pgw_buf_clear(&commit->parse);
+    pgw_buf_add_slice(&commit->parse, naming(group));
+    commit->grouped = !query;
+    commit->parsed = group->parsed;
+    commit->described = group->described;
+    commit->behind = group->size - first;
+}
+
+px_step px_begin_ends(px_session *session, pgw_frame frame, pgw_slice message)
+{
+    begin_group group;
+    const px_begun *begun = session->own.begun;
+    bool query = frame.type == 'Q';
+    if (begun == NULL || !may_end(session) || session->group.count > 0 ||
+        (!query && !px_begun_keeps(begun)))
+        return PX_STEP_PASS;
+    rw_transaction_word word = read_end(session, frame, message, &group);
+    if (word == RW_TRANSACTION_NONE)
+        return PX_STEP_PASS;
+    if (word == RW_TRANSACTION_COMMIT && px_begun_keeps(begun)) {
+        note_commit(session->own.begun, &group, query, frame.size);
+        if (px_lazy_commits(session))
+            return PX_STEP_LATER; /* it is consumed when it is answered */
+        return px_session_need_link(session) ? PX_STEP_PASS : PX_STEP_LATER;
+    }
+    if (!px_begun_keeps(begun))
+        px_count(session->worker->metrics, PX_TRANSACTIONS_EMPTY, 1);
+    answer_end(session, word, query, &group);
     px_relay_drop(session, frame);
-    return true;
+    px_stream_consume(session->peer.stream, group.size - frame.size);
+    return PX_STEP_DONE;
 }
 
 /* ---- what follows ---- */
@@ -251,6 +390,7 @@ bool px_begin_is_met(px_session *session, pgw_frame frame, pgw_slice message)
 
 void px_begin_tick(px_session *session, uint64_t now)
 {
-    if (px_begun_is_here(session->own.begun) && now - session->own.begun->since >= ALONE_MS)
+    if (px_begun_is_here(session->own.begun) && !session->own.begun->commits &&
+        now - session->own.begun->since >= ALONE_MS)
         px_riding_go_alone(session);
 }

@@ -7,10 +7,9 @@
 #define PX_BEGIN_H
 
 #include "protocol/frame.h"
+#include "proxy/client/core/session.h"
 
 #include <stdint.h>
-
-struct px_session;
 
 /* Most texts begin no transaction, by their first two letters: those of a Query's, or of what Parse
  * does not name. */
@@ -24,15 +23,16 @@ static inline bool px_begin_is_likely(char type, pgw_slice message)
     char first = message.ptr[at] | 0x20, second = message.ptr[at + 1] | 0x20;
     return (first == 'b' && second == 'e') || (first == 's' && second == 't');
 }
-/* The message at hand begins a transaction, alone or with its group: it is answered and consumed.
- * False: it goes its way. */
-bool px_begin_begins(struct px_session *session, pgw_frame frame, pgw_slice message);
-/* The message at hand ends a transaction that the server knows nothing of: it is answered and consumed.
- * False: it goes its way. */
-bool px_begin_ends(struct px_session *session, pgw_frame frame, pgw_slice message);
+/* The message at hand begins a transaction, alone or with its group. DONE: it was answered and
+ * consumed; LATER: it will be. PASS: it goes its way. */
+px_step px_begin_begins(px_session *session, pgw_frame frame, pgw_slice message);
+/* The message at hand, alone or with its group, ends a transaction of which the server knows
+ * nothing: DONE: it was answered and consumed; LATER: it will be, for it commits what was kept, or
+ * that goes to the link first. PASS: it goes its way. */
+px_step px_begin_ends(px_session *session, pgw_frame frame, pgw_slice message);
 /* The message at hand comes while a BEGIN is on its way. False: it has to wait. */
-bool px_begin_is_met(struct px_session *session, pgw_frame frame, pgw_slice message);
+bool px_begin_is_met(px_session *session, pgw_frame frame, pgw_slice message);
 /* A BEGIN that nothing follows is sent. `now`: px_worker_now(). */
-void px_begin_tick(struct px_session *session, uint64_t now);
+void px_begin_tick(px_session *session, uint64_t now);
 
 #endif

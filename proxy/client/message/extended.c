@@ -7,6 +7,7 @@
 #include "proxy/client/link/own_look.h"
 #include "proxy/client/link/settle.h"
 #include "proxy/client/message/inert.h"
+#include "proxy/client/message/lazy.h"
 #include "proxy/client/message/sync.h"
 #include "proxy/client/numbers/keys.h"
 #include "proxy/client/prepared/by_key.h"
@@ -41,18 +42,25 @@ static bool is_of_other_settings(const px_session *session, const px_plan *plan)
     return !px_identity_shares(plan->identity, session->who.identity);
 }
 
+/* By itself, or as part of a transaction that is kept. */
+static bool may_be_batched(const px_session *session, const px_plan *plan)
+{
+    return session->own.status == 'I' ||
+           (px_lazy_may(session) && px_lazy_takes(session, plan->insert, plan->catalog));
+}
+
 static enum choice may_hold(px_session *session, const px_plan *plan, const px_said *said)
 {
     px_standing standing = px_session_standing(session);
     if (plan == NULL || plan->insert->obstacle != RW_BATCHABLE || plan->hash_at_bind ||
         plan->refusal != NULL || is_of_other_settings(session, plan) ||
         px_obstacle(&session->units, &standing, plan->identity, plan->insert) != PX_COUNTERS ||
-        session->own.unsynced || session->own.status != 'I' ||
+        session->own.unsynced || !may_be_batched(session, plan) ||
         (!plan->identity->env.utf8 && !pgw_is_ascii(said->message)) ||
         session->group.bytes + said->message.len > PX_GROUP_BYTES ||
         px_group_is_full(&session->group))
         return FORWARD;
-    if (session->group.count > 0 || px_session_idle(session))
+    if (session->group.count > 0 || px_session_idle(session) || px_lazy_may(session))
         return HOLD;
     px_session_set_wait(session, PX_WAIT_IDLE);
     return WAIT;
@@ -390,7 +398,7 @@ static px_step on_close(px_session *session, const px_said *said)
     bool ours = target.kind == 'S' ? px_group_plan(&session->group, statement, target.name) != NULL
                                    : px_group_portal(&session->group, target.name) != PX_GROUP_NONE;
     if (ours && !px_group_is_full(&session->group) &&
-        (session->group.count > 0 || px_session_idle(session))) {
+        (session->group.count > 0 || px_session_idle(session) || px_lazy_may(session))) {
         if (statement == NULL || !px_statements_on_link(&session->names.statements, statement)) {
             px_group_hold(&session->group, said, NULL);
             return PX_STEP_DONE;

@@ -372,7 +372,7 @@ static bool is_followed_by_the_client(const px_session *session)
 {
     const px_replies *replies = &session->pending.replies;
     bool waits = session->wait != PX_WAIT_NOTHING && session->wait != PX_WAIT_IDLE;
-    if (session->own.begun->alone || waits)
+    if (session->own.begun->alone || session->own.begun->kept != NULL || waits)
         return false;
     for (size_t i = 0; i < replies->count; i++) {
         const px_reply *reply = px_replies_at(replies, i);
@@ -406,6 +406,21 @@ static px_fate on_begun_failed(px_session *session, pgw_slice body)
     return what;
 }
 
+/* A kept INSERT has failed where it was sent: its client hears of it by the answer to what it sends
+ * next. */
+static px_fate on_kept_failed(px_session *session, pgw_slice body)
+{
+    px_begun *begun = session->own.begun;
+    size_t number = px_replies_head(&session->pending.replies)->kept;
+    px_error_of_kept(&begun->kept->all[number - 1], number, body, &begun->failure);
+    px_error_explain(session->worker, session->who.identity, px_changes_told(session),
+                     &begun->failure);
+    begun->state = PX_BEGUN_THERE;
+    px_riding_is_ordinary(session);
+    skip_to_sync(session);
+    return PX_HIDE;
+}
+
 bool px_failure_begun_again(px_session *session)
 {
     pgw_error error;
@@ -425,6 +440,8 @@ static px_fate on_failure(px_session *session, pgw_slice body)
     session->own.fatal = px_error_is_fatal(body);
     if (head != NULL && head->begins && !session->own.fatal)
         return on_begun_failed(session, body);
+    if (head != NULL && head->kept > 0 && !session->own.fatal)
+        return on_kept_failed(session, body);
     if (session->own.fatal && px_own_link_is_replaceable(session)) {
         session->own.fatal = false;
         return PX_HIDE; /* the session goes on with another link */

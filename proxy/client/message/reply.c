@@ -4,6 +4,7 @@
 #include "proxy/backend/base/greeting.h"
 #include "proxy/client/answer/copied.h"
 #include "proxy/client/answer/parts.h"
+#include "proxy/client/core/kept.h"
 #include "proxy/client/core/riding.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/core/settings.h"
@@ -168,6 +169,8 @@ static px_fate on_ready(px_session *session, pgw_slice body)
     if (session->own.status == 'I')
         px_changes_end(session);
     px_state_ended(session);
+    if (session->own.status != 'T')
+        px_riding_is_ordinary(session);
     if (session->own.status == 'I')
         px_riding_tell(session);
     px_reply *head = px_replies_head(&session->pending.replies);
@@ -208,11 +211,38 @@ static void on_answered(px_session *session, px_asks asks)
         px_settle_answered(session);
 }
 
+/* Its client was told before how many rows it stores; it must be so. */
+static px_fate on_kept_executed(px_session *session, const px_reply *head, pgw_slice body)
+{
+    pgw_error error;
+    if (pgw_tag_rows(body) != session->own.begun->kept->all[head->kept - 1].told) {
+        px_kept_fail_count(&error);
+        px_session_fatal(session, &error); /* With the session ends its transaction. */
+        return PX_HIDE;
+    }
+    return pop(session);
+}
+
+/* CloseComplete: the last that the server says of a kept INSERT. */
+static px_fate on_closed(px_session *session, const px_reply *head)
+{
+    size_t kept = head->kept;
+    px_fate what = pop(session);
+    if (kept > 0 && kept == session->own.begun->kept->count) {
+        px_riding_arrived(session);
+        px_riding_is_ordinary(session);
+    }
+    return what;
+}
+
 static px_fate on_executed(px_session *session, px_reply *head, pgw_slice body)
 {
     px_fate what = on_tag(session, superseded(head), body);
+    if (head != NULL && head->kept > 0)
+        return on_kept_executed(session, head, body);
     if (head != NULL && head->begins) {
-        px_riding_arrived(session);
+        if (!px_kept_is_sent(session->own.begun->kept))
+            px_riding_arrived(session);
         px_replies_pop(&session->pending.replies);
         return PX_HIDE;
     }
@@ -384,6 +414,8 @@ static bool takes_unseen(px_session *session, const px_reply *head, char type, p
 {
     if (head->unseen == PX_UNSEEN_LOOK)
         return px_own_look_take(session, type, body);
+    if (head->unseen == PX_UNSEEN_ROLLBACK)
+        return type == 'C' || type == 'N';
     if (head->unseen == PX_UNSEEN_BEGUN)
         return type == 'C' || (type == 'E' && !px_error_is_fatal(body));
     if (type == 'C')
@@ -420,8 +452,9 @@ static px_fate on_message(px_session *session, char type, pgw_slice body)
         return on_ready(session, body);
     case '1':
     case '2':
-    case '3':
         return query ? PX_SHOW : pop(session);
+    case '3':
+        return query ? PX_SHOW : on_closed(session, head);
     case 't':
         return on_parameters(session, head, body);
     case 'T':
@@ -468,7 +501,8 @@ static bool needs_body(const px_session *session, char type, const px_reply *hea
     case 'T':
         return head != NULL && head->kind == PX_REPLY_DESCRIBE && head->plan != NULL;
     case 'C':
-        return superseded(head) > 0 || session->own.copy != NULL ||
+        return superseded(head) > 0 || (head != NULL && head->kept > 0) ||
+               session->own.copy != NULL ||
                session->names.deallocates != NULL || session->names.prepares != NULL ||
                session->own.ordinary > 0;
     default:

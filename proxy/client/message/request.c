@@ -15,6 +15,7 @@
 #include "proxy/client/message/begin.h"
 #include "proxy/client/message/extended.h"
 #include "proxy/client/message/inert.h"
+#include "proxy/client/message/lazy.h"
 #include "proxy/client/message/simple.h"
 #include "proxy/client/numbers/drawn.h"
 #include "proxy/client/numbers/refill.h"
@@ -373,16 +374,25 @@ static bool leaves_databases(px_session *session, pgw_frame frame, pgw_slice mes
     return !pgw_parse_decode(body, &parse) || px_leaving_first(session, parse.query);
 }
 
+/* A driver may have prepared its BEGIN by a name, where transactions may be kept. */
+static bool may_begin_by_name(const px_session *session, char type)
+{
+    return (type == 'P' || type == 'B') && session->own.status == 'I' &&
+           session->group.count == 0 && px_lazy_is_wanted(session);
+}
+
 /* A BEGIN is on its way, or this is one. DONE: the message was dealt with. */
 static px_step at_begin(px_session *session, pgw_frame frame, pgw_slice message)
 {
     if (session->own.begun == NULL)
-        return px_begin_is_likely(frame.type, message) && px_begin_begins(session, frame, message)
-                   ? PX_STEP_DONE
+        return px_begin_is_likely(frame.type, message) || may_begin_by_name(session, frame.type)
+                   ? px_begin_begins(session, frame, message)
                    : PX_STEP_PASS;
     if (!px_begin_is_met(session, frame, message))
         return PX_STEP_LATER;
-    return px_begin_ends(session, frame, message) ? PX_STEP_DONE : PX_STEP_PASS;
+    if (px_lazy_tells(session, frame))
+        return PX_STEP_DONE;
+    return px_begin_ends(session, frame, message);
 }
 
 static bool handle(px_session *session, pgw_frame frame, pgw_slice message)

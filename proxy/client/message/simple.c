@@ -13,6 +13,7 @@
 #include "proxy/client/link/glance.h"
 #include "proxy/client/link/own_look.h"
 #include "proxy/client/link/settle.h"
+#include "proxy/client/message/lazy.h"
 #include "proxy/client/numbers/keys.h"
 #include "proxy/client/numbers/refill.h"
 #include "proxy/client/prepared/by_sql.h"
@@ -209,6 +210,11 @@ static px_step look_into(px_session *session, px_text *text)
         px_session_set_wait(session, PX_WAIT_UNIT);
         px_refill_ask(session);
         return PX_STEP_LATER; /* the message is consumed when it is answered */
+    }
+    if (batchable && !text->refused && session->own.begun != NULL &&
+        px_lazy_keeps_text(session, text)) {
+        session->hand.doubted = false;
+        return PX_STEP_DONE;
     }
     if (!px_session_need_link(session))
         return PX_STEP_LATER;

@@ -5,6 +5,7 @@
 #include "proxy/batch/register.h"
 #include "proxy/client/answer/owed.h"
 #include "proxy/client/link/own_look.h"
+#include "proxy/client/message/lazy.h"
 #include "proxy/client/numbers/refill.h"
 #include "proxy/client/prepared/forward.h"
 #include "proxy/client/prepared/prepare.h"
@@ -196,6 +197,8 @@ static void answer_unfit(px_session *session, const px_unfit *unfit, size_t exec
  * it is refused (DONE). */
 static px_step submit_group(px_session *session)
 {
+    if (session->own.status != 'I')
+        return px_lazy_keeps_group(session) ? PX_STEP_DONE : PX_STEP_PASS;
     if (!px_register_has_room(session->worker)) {
         px_session_set_wait(session, PX_WAIT_TURN);
         return PX_STEP_LATER;

@@ -235,6 +235,26 @@ void px_names_drop_unnamed(px_session *session)
     px_statements_remove(&session->names.statements, unnamed);
 }
 
+void px_names_end(px_session *session, pgw_slice parse)
+{
+    px_statements *statements = &session->names.statements;
+    const px_said said = px_said_of('P', parse);
+    px_statement *statement =
+        px_statements_put(statements, said.as.parse.name, NULL, false);
+    px_statements_keep(statements, statement, parse);
+    statement->foreign =
+        (px_foreign){.effects = RW_EFFECT_TRANSACTION, .generation = session->known.generation};
+}
+
+void px_names_forget_unnamed(px_session *session)
+{
+    px_statements *statements = &session->names.statements;
+    const px_statement *ours = px_statements_find(statements, PGW_LITERAL(""));
+    session->names.unnamed_on_link =
+        session->names.unnamed_on_link || (ours != NULL && px_statements_on_link(statements, ours));
+    px_statements_remove(statements, PGW_LITERAL(""));
+}
+
 px_reply *px_names_parse(px_session *session, pgw_slice name, px_plan *plan, bool swallow)
 {
     pgw_buf out = {0};

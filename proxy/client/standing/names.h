@@ -46,8 +46,8 @@ void px_names_by_sql(struct px_session *session, const px_text *text, size_t i);
 struct px_orders *px_names_orders(struct px_session *session);
 /* How the Parse at hand reads configured tables (NULL: it does not); `reads` is given away. */
 void px_names_read(struct px_session *session, px_reads *reads);
-/* How the statement of a Bind (NULL: the unnamed one) reads configured tables; NULL: it reads none, or that is
- * not known. */
+/* How the statement of a Bind (NULL: the unnamed one) reads configured tables; NULL: it reads none,
+ * or that is not known. */
 const px_reads *px_names_reads(const struct px_session *session, const px_statement *statement,
                                pgw_slice name);
 /* The PREPARE that was parsed has been carried out. */
@@ -59,5 +59,11 @@ void px_names_close_unsynced(struct px_session *session,
 
 /* The unnamed statement is gone, on the link, too, if there is one. */
 void px_names_drop_unnamed(struct px_session *session);
+/* A statement that begins or ends a transaction has got a name by this Parse message, which is free; the link gets it
+ * when it is needed there. */
+void px_names_end(struct px_session *session, pgw_slice parse);
+/* The client's unnamed statement is gone; nothing is sent, and where the link has one it is closed
+ * later. */
+void px_names_forget_unnamed(struct px_session *session);
 
 #endif

@@ -30,32 +30,33 @@ static bool is_char(const reading *r, char c)
     return r->token.kind == RW_TOKEN_CHAR && r->text.ptr[r->token.start] == c;
 }
 
-static bool reads_isolation(reading *r, bool *primary)
+static bool reads_isolation(reading *r, rw_transaction *out)
 {
     if (!takes(r, "level"))
         return false;
+    if (takes(r, "read"))
+        return takes(r, "committed") || takes(r, "uncommitted");
+    out->ordinary = false;
     if (takes(r, "serializable"))
-        return *primary = true;
-    if (takes(r, "repeatable"))
-        return takes(r, "read");
-    return takes(r, "read") && (takes(r, "committed") || takes(r, "uncommitted"));
+        return out->primary = true;
+    return takes(r, "repeatable") && takes(r, "read");
 }
 
-static bool reads_access(reading *r, bool *primary)
+static bool reads_access(reading *r, rw_transaction *out)
 {
-    if (takes(r, "only"))
-        return true;
-    return *primary = takes(r, "write");
+    if (takes(r, "write"))
+        return out->primary = true;
+    out->ordinary = false;
+    return takes(r, "only");
 }
 
 /* One mode; 0: it is none. */
-static unsigned read_mode(reading *r, bool *primary)
+static unsigned read_mode(reading *r, rw_transaction *out)
 {
-    bool written = false;
     if (takes(r, "isolation"))
-        return reads_isolation(r, &written) ? (*primary = *primary || written, ISOLATION) : 0;
+        return reads_isolation(r, out) ? ISOLATION : 0;
     if (takes(r, "read"))
-        return reads_access(r, &written) ? (*primary = *primary || written, ACCESS) : 0;
+        return reads_access(r, out) ? ACCESS : 0;
     if (takes(r, "not"))
         return takes(r, "deferrable") ? DEFERRABLE : 0;
     return takes(r, "deferrable") ? DEFERRABLE : 0;
@@ -66,11 +67,11 @@ static bool is_over(const reading *r)
     return r->token.kind == RW_TOKEN_END || is_char(r, ';');
 }
 
-static bool reads_modes(reading *r, bool *primary)
+static bool reads_modes(reading *r, rw_transaction *out)
 {
     unsigned all = 0;
     while (!is_over(r)) {
-        unsigned mode = read_mode(r, primary);
+        unsigned mode = read_mode(r, out);
         if (mode == 0 || all & mode)
             return false;
         all |= mode;
@@ -89,15 +90,15 @@ static void skip_noise(reading *r)
         (void)takes(r, "transaction");
 }
 
-static rw_transaction_word read_word(reading *r, bool *primary)
+static rw_transaction_word read_word(reading *r, rw_transaction *out)
 {
     if (takes(r, "begin")) {
         skip_noise(r);
-        return reads_modes(r, primary) ? RW_TRANSACTION_BEGIN : RW_TRANSACTION_NONE;
+        return reads_modes(r, out) ? RW_TRANSACTION_BEGIN : RW_TRANSACTION_NONE;
     }
     if (takes(r, "start"))
-        return takes(r, "transaction") && reads_modes(r, primary) ? RW_TRANSACTION_START
-                                                                  : RW_TRANSACTION_NONE;
+        return takes(r, "transaction") && reads_modes(r, out) ? RW_TRANSACTION_START
+                                                              : RW_TRANSACTION_NONE;
     rw_transaction_word end = RW_TRANSACTION_NONE;
     if (takes(r, "commit") || takes(r, "end"))
         end = RW_TRANSACTION_COMMIT;
@@ -111,10 +112,10 @@ static rw_transaction_word read_word(reading *r, bool *primary)
 rw_transaction rw_transaction_of(pgw_slice text, bool conforming)
 {
     reading r = {.text = text};
-    rw_transaction out = {RW_TRANSACTION_NONE, false};
+    rw_transaction out = {.word = RW_TRANSACTION_NONE, .ordinary = true};
     rw_lexer_init(&r.lexer, text, conforming);
     next(&r);
-    rw_transaction_word word = read_word(&r, &out.primary);
+    rw_transaction_word word = read_word(&r, &out);
     while (is_char(&r, ';'))
         next(&r);
     if (r.token.kind == RW_TOKEN_END)

@@ -17,7 +17,9 @@ typedef enum rw_transaction_word {
 
 typedef struct rw_transaction {
     rw_transaction_word word;
-    bool primary; /* READ WRITE or SERIALIZABLE, which a server in recovery refuses */
+    bool primary;  /* READ WRITE or SERIALIZABLE, which a server in recovery refuses */
+    bool ordinary; /* It is READ COMMITTED and READ WRITE as far as its modes say anything of that.
+                    */
 } rw_transaction;
 
 /* What a text is: one statement, semicolons and comments behind it. */

@@ -76,7 +76,7 @@ static void test_waits_and_facts(void **state)
         {PX_WAIT_UNIT, READY | UNIT, true},
         {PX_WAIT_UNIT, OWED | UNIT, true}, /* a Sync of ours, perhaps */
         {PX_WAIT_UNIT, READY, false},
-        {PX_WAIT_UNIT, OPEN | UNIT, false},
+        {PX_WAIT_UNIT, OPEN | UNIT, true}, /* a COMMIT of what was kept */
         {PX_WAIT_UNIT, UNSYNCED | UNIT, false},
         {PX_WAIT_ROOM, 0, true},
         {PX_WAIT_ROOM, UNIT, false},

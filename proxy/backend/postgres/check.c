@@ -1,0 +1,79 @@
+#include "proxy/backend/postgres/check.h"
+
+#include "protocol/frontend.h"
+#include "rewrite/insert/guard.h"
+
+#include <inttypes.h>
+
+#define NAME PGW_LITERAL("keyspread check")
+#define EQUALS " operator(pg_catalog.=) "
+#define DIFFERS " operator(pg_catalog.<>) "
+#define BITS " operator(pg_catalog.&) "
+
+enum { OIDS = 1028 /* oid[] */ };
+
+/* Of tgtype: fired for each row, before it; on INSERT or UPDATE. */
+enum { ROW_BEFORE = 1 | 2, ON_WRITE = 4 | 16 };
+
+bool px_check_wanted(px_unit *const *units, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (units[i]->told)
+            return true;
+    return false;
+}
+
+static void add_oids(const px_unit *unit, pgw_buf *out)
+{
+    for (size_t i = 0; i < unit->table_count; i++)
+        pgw_buf_addf(out, i == 0 ? "{%" PRIu32 : ",%" PRIu32, unit->tables[i].oid);
+    pgw_buf_add_byte(out, '}');
+}
+
+/* Triggers of partitions count, of any depth; rules of partitions are of no account. There are few
+ * triggers that are fired so, and it is they whose tables are looked for: to look for all
+ * partitions would take seven times as long. */
+static void add_statement(const char *oids, pgw_buf *out)
+{
+    pgw_buf_addf(
+        out,
+        "select case when exists (select from pg_catalog.pg_trigger g where not g.tgisinternal"
+        " and g.tgenabled" DIFFERS "'D' and g.tgtype" BITS "%d" EQUALS "%d and g.tgtype" BITS
+        "%d" DIFFERS "0 and (g.tgrelid" EQUALS "any (%s) or exists (select from"
+        " pg_catalog.pg_partition_ancestors(g.tgrelid) a where a" EQUALS "any (%s))))",
+        ROW_BEFORE, ROW_BEFORE, ON_WRITE, oids, oids);
+    pgw_buf_addf(out,
+                 " or exists (select from pg_catalog.pg_rewrite where ev_class" EQUALS "any (%s)"
+                 " and ev_type" EQUALS "'3' and ev_enabled" DIFFERS "'D')"
+                 " then pg_catalog.concat('" RW_CHANGED "')::pg_catalog.int8 else 1 end",
+                 oids);
+}
+
+void px_check_write_text(const px_unit *unit, pgw_buf *out)
+{
+    pgw_buf oids = {0};
+    pgw_buf_add_byte(&oids, '\'');
+    add_oids(unit, &oids);
+    pgw_buf_add_str(&oids, "'::pg_catalog.oid[]");
+    pgw_buf_add_byte(&oids, '\0');
+    add_statement(oids.ptr, out);
+    pgw_buf_free(&oids);
+}
+
+void px_check_write_piped(const px_unit *unit, bool prepares, pgw_buf *out)
+{
+    static const uint32_t types[] = {OIDS};
+    const pgw_bind bind = {.statement = NAME};
+    pgw_buf text = {0}, oids = {0};
+    if (prepares) {
+        add_statement("$1", &text);
+        pgw_write_close('S', NAME, out);
+        pgw_certainly(pgw_write_parse(NAME, pgw_slice_buf(&text), types, 1, out));
+    }
+    add_oids(unit, &oids);
+    const pgw_slice value = pgw_slice_buf(&oids);
+    pgw_certainly(pgw_write_bind_text(&bind, &value, 1, out));
+    pgw_write_execute(PGW_LITERAL(""), 0, out);
+    pgw_buf_free(&text);
+    pgw_buf_free(&oids);
+}

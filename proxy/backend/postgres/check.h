@@ -1,0 +1,19 @@
+/*
+ * check: what a transaction looks at behind its rows whose clients were told already how many they
+ * store: whether a trigger or a rule may have left some out. Their INSERTs hold locks by which
+ * nobody makes one meanwhile.
+ */
+#ifndef PX_CHECK_H
+#define PX_CHECK_H
+
+#include "proxy/backend/base/unit.h"
+
+/* Whether the clients of any of them were told. */
+bool px_check_wanted(px_unit *const *units, size_t count);
+/* Appends the statement, for the tables of the unit. It fails as one that met other columns does
+ * (px_error_is_changed()). */
+void px_check_write_text(const px_unit *unit, pgw_buf *out);
+/* … as Bind and Execute of the one that is prepared on the link; `prepares`: a Parse first. */
+void px_check_write_piped(const px_unit *unit, bool prepares, pgw_buf *out);
+
+#endif

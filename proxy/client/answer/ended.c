@@ -1,0 +1,68 @@
+#include "proxy/client/answer/ended.h"
+
+#include "protocol/backend.h"
+#include "protocol/frontend.h"
+#include "proxy/client/answer/relay.h"
+#include "proxy/client/core/riding.h"
+#include "proxy/client/core/session.h"
+#include "proxy/client/standing/changes.h"
+#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/names.h"
+
+/* It holds nothing but what questions of ours have looked at. */
+static void roll_back(px_session *session)
+{
+    pgw_buf out = {0};
+    pgw_certainly(pgw_write_query(PGW_LITERAL("rollback"), &out));
+    px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
+    reply->unseen = PX_UNSEEN_ROLLBACK;
+    reply->swallow = reply->silent = true;
+    px_session_send(session, &out);
+    pgw_buf_free(&out);
+}
+
+void px_ended_note(px_session *session)
+{
+    px_state_note(session, RW_EFFECT_TRANSACTION);
+    px_changes_note(session, RW_EFFECT_TRANSACTION);
+    px_owner_go_on(&session->units);
+}
+
+void px_ended(px_session *session)
+{
+    bool there = session->own.begun->state == PX_BEGUN_THERE;
+    session->own.begun->lazy = false;
+    px_riding_tell(session);
+    px_riding_end(session);
+    session->own.status = 'I';
+    px_ended_note(session);
+    px_state_ended(session);
+    px_changes_end(session);
+    if (there && session->own.ready)
+        roll_back(session);
+}
+
+void px_ended_commit(px_session *session, const pgw_buf *answer)
+{
+    px_commit commit = session->own.begun->commit;
+    session->own.begun->commit.parse = (pgw_buf){0};
+    pgw_buf out = {0};
+    if (commit.parsed)
+        pgw_write_parse_complete(&out);
+    if (commit.grouped)
+        pgw_write_bind_complete(&out);
+    if (commit.described)
+        pgw_write_no_data(&out);
+    pgw_buf_add_slice(&out, pgw_slice_buf(answer));
+    px_ended(session);
+    if (commit.parse.len > 0)
+        px_names_end(session, pgw_slice_buf(&commit.parse));
+    pgw_write_ready(session->own.status, &out);
+    px_session_put(session, &out);
+    if (!commit.grouped || (commit.parsed && commit.parse.len == 0))
+        px_names_drop_unnamed(session);
+    px_relay_drop_message(session);
+    px_stream_consume(session->peer.stream, commit.behind);
+    pgw_buf_free(&commit.parse);
+    pgw_buf_free(&out);
+}

@@ -1,0 +1,38 @@
+/*
+ * lazy: a transaction (transactions: lazy) that so far consists of INSERTs which could be batched
+ * is kept here: each is read, hashed and answered at once, and COMMIT makes one unit of all of
+ * them. Anything else makes it ordinary: BEGIN and what was kept go to the session's own link
+ * (px_session_need_link()).
+ */
+#ifndef PX_LAZY_H
+#define PX_LAZY_H
+
+#include "protocol/frame.h"
+#include "proxy/client/core/session.h"
+#include "proxy/ingest/text.h"
+
+/* Whether any transaction of the session may be kept, as far as its settings and the tables' say.
+ */
+bool px_lazy_is_wanted(const px_session *session);
+/* Whether the transaction that begins now may be kept, as far as its BEGIN and the session's
+ * settings say. `ordinary`: as rw_transaction has it. */
+bool px_lazy_begins(const px_session *session, bool ordinary);
+/* Whether INSERTs may be kept now: it is such a transaction, and nothing is under way. */
+bool px_lazy_may(const px_session *session);
+/* … and whether this INSERT, which could be batched, may be one of them. */
+bool px_lazy_takes(const px_session *session, const rw_insert *insert, const px_catalog *catalog);
+/* Keeps and answers a Query of such INSERTs, whose hashes are known. False: it is to go its
+ * ordinary way. */
+bool px_lazy_keeps_text(px_session *session, px_text *text);
+/* … what the session's group executes. */
+bool px_lazy_keeps_group(px_session *session);
+/* Submits what was kept, for its COMMIT is at hand: then the session waits for the outcome, which
+ * answers it (outcome.h). False: it is to be sent, with that COMMIT behind it. */
+bool px_lazy_commits(px_session *session);
+/* A kept INSERT has failed on the session's own link: whatever is at hand is answered with that
+ * error. False: none has. */
+bool px_lazy_tells(px_session *session, pgw_frame frame);
+/* What was kept is sent to the own link (ready), with a Sync (px_session_life). */
+void px_lazy_send(px_session *session);
+
+#endif

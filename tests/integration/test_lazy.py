@@ -1,0 +1,734 @@
+"""transactions: lazy: what consists of INSERTs alone waits here for its COMMIT, and goes in one batch with others'."""
+import contextlib
+import signal
+import socket
+import threading
+import time
+import unittest
+
+import harness
+import metrics
+import wire
+from harness import Table
+
+EVENTS = Table("events", ["userid bigint not null", "ts timestamptz not null", "event text"],
+               ["userid", "ts"], hash_column="userhash", transactions="lazy", atomicity="partition")
+OTHERS = Table("others", ["id bigint not null", "note varchar(5)", "child bigint",
+                          "constraint small check (id < 1000)"], ["id"], transactions="lazy")
+EAGER = Table("eager", ["id bigint not null", "note text"], ["id"], transactions="eager")
+UNSAID = Table("unsaid", ["id bigint not null", "note text"], ["id"])
+
+INSERT = "insert into events (userid, ts, event) values ({}, '2026-01-01 00:00:00+00', 'x')"
+BOUND = "insert into events (userid, ts, event) values ($1, $2, 'x')"
+OTHER = "insert into others (id, note) values ({}, '{}')"
+MOMENT = "2026-01-01 00:00:00+00"
+GROUP = (wire.bind("", ""), wire.describe("P", ""), wire.execute(), wire.sync())
+
+
+def insert_group(*numbers):
+    return [part for number in numbers for part in
+            (wire.parse("", BOUND), wire.bind("", "", [number, MOMENT]), wire.execute())] + [wire.sync()]
+
+
+@harness.proxied
+class LazyCase(harness.StackCase):
+    tables = (EVENTS, OTHERS, EAGER, UNSAID)
+    options = {"admin": {}}
+
+    def session(self, **params):
+        """One that knows its tables: what its own link has is known, and both INSERTs are described."""
+        session = self.wire(**params)
+        session.query("begin")
+        session.query(INSERT.format(999))
+        session.ask(*insert_group(998))
+        session.query("select 1")
+        session.query("rollback")
+        session.ask(*insert_group(998))
+        session.query(INSERT.format(999))
+        with self.postgres.admin(self.database) as admin:
+            admin.rows("truncate events")
+        self.before = metrics.Scrape(self.keyspread)
+        return session
+
+    def kinds(self):
+        counted = metrics.Scrape(self.keyspread).since(self.before).by("transactions_total", "kind")
+        return {kind: count for kind, count in counted.items() if count and kind in ("lazy", "made_ordinary")}
+
+    def rows(self, table=EVENTS):
+        return [int(row[0]) for row in self.stored(table, columns=table.key[0])]
+
+    def admin(self, sql):
+        with self.postgres.admin(self.database) as admin:
+            return admin.rows(sql)
+
+
+class Kept(LazyCase):
+    def begin(self, text="begin"):
+        session = self.session()
+        self.assertEqual(wire.tags_of(session.query(text)), ["BEGIN"])
+        return session
+
+    def check_committed(self, replies):
+        self.assertEqual((wire.tags_of(replies), replies[-1].body), (["COMMIT"], b"I"), replies)
+
+    def test_queries(self):
+        session = self.begin()
+        for number in (1, 2):
+            replies = session.query(INSERT.format(number))
+            self.assertEqual((wire.tags_of(replies), replies[-1].body), (["INSERT 0 1"], b"T"))
+        replies = session.query(OTHER.format(3, "a") + ";" + OTHER.format(4, "b") + ", (5, 'c')")
+        self.assertEqual((wire.tags_of(replies), replies[-1].body), (["INSERT 0 1", "INSERT 0 2"], b"T"))
+        self.assertEqual((self.rows(), self.rows(OTHERS)), ([], []))
+        self.check_committed(session.query("commit"))
+        self.assertEqual((self.rows(), self.rows(OTHERS)), ([1, 2], [3, 4, 5]))
+        self.assertEqual(self.kinds(), {"lazy": 1})
+        self.check_stored()
+
+    def test_groups(self):
+        session = self.session()
+        self.assertEqual(wire.kinds(session.ask(wire.parse("", "BEGIN"), *GROUP)), "12nCZ")
+        replies = session.ask(*insert_group(1, 2))
+        self.assertEqual((wire.kinds(replies), replies[-1].body), ("12C12CZ", b"T"))
+        session.ask(*insert_group(3))
+        self.assertEqual(self.rows(), [])
+        replies = session.ask(wire.parse("", "COMMIT"), *GROUP)
+        self.assertEqual((wire.kinds(replies), replies[-1].body), ("12nCZ", b"I"))
+        self.assertEqual(wire.tags_of(replies), ["COMMIT"])
+        self.assertEqual(self.rows(), [1, 2, 3])
+        self.assertEqual(self.kinds(), {"lazy": 1})
+        self.check_stored()
+
+    def test_a_prepared_statement(self):
+        session = self.session()
+        session.ask(wire.parse("ours", BOUND), wire.sync())
+        for first in (1, 3):
+            session.query("begin")
+            for number in (first, first + 1):
+                replies = session.ask(wire.bind("", "ours", [number, MOMENT]), wire.execute(), wire.sync())
+                self.assertEqual(wire.kinds(replies), "2CZ")
+            self.check_committed(session.query("commit"))
+        self.assertEqual(self.rows(), [1, 2, 3, 4])
+        self.assertEqual(self.kinds(), {"lazy": 2})
+
+    def test_it_is_one_transaction_over_partitions(self):
+        """atomicity: partition is of no account."""
+        session = self.begin()
+        session.query("insert into events (userid, ts, event) values "
+                      + ", ".join(f"({number}, '{MOMENT}', 'x')" for number in range(50)))
+        self.check_committed(session.query("commit"))
+        xids = self.admin("select count(distinct xmin::text) from events")
+        self.assertEqual(xids, [["1"]])
+        session.query("begin")
+        session.query("insert into events (userid, ts, event) values "
+                      + ", ".join(f"({number}, '{MOMENT}', 'x')" for number in range(40, 90)))
+        self.assertEqual(wire.error_of(session.query("commit")), "23505")
+        self.assertEqual(self.rows(), list(range(50)))
+
+    def test_an_upsert(self):
+        session = self.begin()
+        session.query(OTHER.format(1, "a"))
+        session.query("commit")
+        upsert = "insert into others (id, note) values ({}, '{}') on conflict (id) do update set note = excluded.note"
+        session.query("begin")
+        for number in (1, 1, 2):
+            replies = session.query(upsert.format(number, "b"))
+            self.assertEqual(wire.tags_of(replies), ["INSERT 0 1"])
+        session.query(upsert.format(1, "c"))
+        self.check_committed(session.query("commit"))
+        self.assertEqual(self.stored(OTHERS, "id, note"), [["1", "c"], ["2", "b"]])
+
+    def test_rollback(self):
+        session = self.begin()
+        session.query(INSERT.format(1))
+        replies = session.query("rollback")
+        self.assertEqual((wire.tags_of(replies), replies[-1].body), (["ROLLBACK"], b"I"))
+        session.query("begin")
+        session.ask(*insert_group(2))
+        replies = session.ask(wire.parse("", "rollback"), *GROUP)
+        self.assertEqual((wire.kinds(replies), wire.tags_of(replies), replies[-1].body),
+                         ("12nCZ", ["ROLLBACK"], b"I"))
+        self.assertEqual(wire.tags_of(session.query(INSERT.format(3))), ["INSERT 0 1"])
+        self.assertEqual(self.rows(), [3])
+        self.assertEqual(self.kinds(), {})
+
+    def test_the_client_leaves(self):
+        for leave in (lambda session: session.send(wire.terminate()), lambda session: session.drop()):
+            session = self.begin()
+            session.query(INSERT.format(1))
+            leave(session)
+            self.wire().query("select 1")
+            self.assertEqual(self.rows(), [])
+
+    def test_a_commit_before_terminate_is_carried_out(self):
+        session = self.begin()
+        session.query(INSERT.format(1))
+        session.send(wire.query("commit"), wire.terminate())
+        replies = session.read_to_end()
+        self.assertEqual(wire.tags_of(replies), ["COMMIT"])
+        self.assertEqual(self.rows(), [1])
+
+    def test_all_at_once(self):
+        session = self.session()
+        replies = session.ask(wire.query("begin"), wire.query(INSERT.format(1)), wire.query(INSERT.format(2)),
+                              wire.query("commit"), wire.query("begin"), wire.query(INSERT.format(1)),
+                              wire.query("commit"), wire.query(INSERT.format(3)), ready=8)
+        self.assertEqual(wire.tags_of(replies), ["BEGIN", "INSERT 0 1", "INSERT 0 1", "COMMIT", "BEGIN",
+                                                 "INSERT 0 1", "INSERT 0 1"])
+        self.assertEqual(wire.error_of(replies), "23505")
+        self.assertEqual(self.rows(), [1, 2, 3])
+
+    def test_as_pgjdbc_does(self):
+        """BEGIN stands before the first statement in its group; it and COMMIT are prepared by names."""
+        session = self.session()
+        first = True
+        for number in (1, 2, 3):
+            begin = (wire.parse("S_1", "BEGIN"),) if first else ()
+            commit = (wire.parse("S_2", "COMMIT"),) if first else ()
+            replies = session.ask(*begin, wire.bind("", "S_1"), wire.execute(), *insert_group(10 * number))
+            self.assertEqual((wire.kinds(replies), wire.tags_of(replies), replies[-1].body),
+                             ("1" * first + "2C12CZ", ["BEGIN", "INSERT 0 1"], b"T"))
+            session.ask(*insert_group(10 * number + 1))
+            replies = session.ask(*commit, wire.bind("", "S_2"), wire.execute(), wire.sync())
+            self.assertEqual((wire.kinds(replies), replies[-1].body), ("1" * first + "2CZ", b"I"))
+            self.assertEqual(wire.tags_of(replies), ["COMMIT"])
+            first = False
+        self.assertEqual(self.rows(), [10, 11, 20, 21, 30, 31])
+        self.assertEqual(self.kinds(), {"lazy": 3})
+        # What was named here is there for the server, too.
+        replies = session.ask(wire.bind("", "S_1"), wire.execute(), wire.parse("", "select 1"), *GROUP)
+        self.assertEqual(wire.tags_of(replies), ["BEGIN", "SELECT 1"])
+        replies = session.ask(wire.bind("", "S_2"), wire.execute(), wire.sync())
+        self.assertEqual((wire.tags_of(replies), replies[-1].body), (["COMMIT"], b"I"))
+        self.assertEqual(wire.error_of(session.ask(wire.parse("S_1", "BEGIN"), wire.sync())), "42P05")
+        self.assertEqual(wire.error_of(session.ask(wire.parse("S_2", "COMMIT"), wire.bind("", "S_2"), wire.execute(),
+                                                   wire.sync())), "42P05")
+        session.ask(wire.close("S", "S_1"), wire.sync())
+        self.assertEqual(wire.error_of(session.ask(wire.bind("", "S_1"), wire.execute(), wire.sync())), "26000")
+
+    def test_a_named_commit_that_fails(self):
+        session = self.session()
+        session.query(INSERT.format(1))
+        for number, parse in ((1, (wire.parse("c", "COMMIT"),)), (2, ())):
+            session.query("begin")
+            session.ask(*insert_group(5, 1))
+            replies = session.ask(*parse, wire.bind("", "c"), wire.execute(), wire.sync())
+            self.assertEqual((wire.kinds(replies), replies[-1].body), ("1" * len(parse) + "2EZ", b"I"), number)
+        self.assertEqual(self.rows(), [1])
+        session.query("begin")
+        session.ask(*insert_group(6))
+        replies = session.ask(wire.parse("r", "rollback"), wire.bind("", "r"), wire.execute(), wire.sync())
+        self.assertEqual((wire.kinds(replies), wire.tags_of(replies), replies[-1].body), ("12CZ", ["ROLLBACK"], b"I"))
+        session.query("begin")
+        session.query(INSERT.format(7))
+        replies = session.ask(wire.bind("", "c"), wire.execute(), wire.sync())
+        self.assertEqual((wire.kinds(replies), wire.tags_of(replies)), ("2CZ", ["COMMIT"]))
+        self.assertEqual(self.rows(), [1, 7])
+
+    def test_a_pipelined_begin_whose_statement_fails(self):
+        session = self.session()
+        replies = session.ask(wire.parse("", "begin"), wire.bind("", ""), wire.execute(),
+                              wire.parse("", "insert into events (userid, ts) values ('x', now())"), *GROUP)
+        self.assertEqual((wire.tags_of(replies), wire.error_of(replies), replies[-1].body), (["BEGIN"], "22P02", b"E"))
+        self.assertEqual(wire.error_of(session.query("select 1")), "25P02")
+        self.assertEqual(wire.tags_of(session.query("commit")), ["ROLLBACK"])
+
+    def test_clients_share_batches(self):
+        sessions = [self.session() for _ in range(16)]
+        before = self.admin("select xact_commit from pg_stat_database where datname = 'app'")
+
+        def work(number):
+            for turn in range(20):
+                session = sessions[number]
+                session.query("begin")
+                session.query(INSERT.format(1000 * number + turn))
+                self.check_committed(session.query("commit"))
+        del before
+        harness.in_threads(16, work)
+        counted = metrics.Scrape(self.keyspread).since(self.before)
+        self.assertEqual(counted.by("transactions_total", "kind")["lazy"], 320)
+        self.assertEqual(len(self.rows()), 320)
+        self.assertLess(counted.get("batch_rows_count"), 320)
+        self.check_stored()
+
+
+class Errors(LazyCase):
+    """What the server finds comes with COMMIT, or with what made the transaction ordinary."""
+
+    def check(self, replies, sqlstate, number, detail=None):
+        error = next(message for message in replies if message.kind == "E").fields()
+        self.assertEqual((error["C"], error["S"]), (sqlstate, "ERROR"))
+        self.assertIn(f"kept statement {number} of the transaction", error["W"])
+        self.assertNotIn("P", error)
+        self.assertNotIn("hash", str(error))
+        if detail:
+            self.assertEqual(error["D"], detail)
+        return error
+
+    def kept(self, *texts):
+        session = self.session()
+        session.query(INSERT.format(1))
+        session.query("begin")
+        for text in texts:
+            self.assertEqual(wire.tags_of(session.query(text)), ["INSERT 0 1"])
+        return session
+
+    def test_at_commit(self):
+        session = self.kept(INSERT.format(2), INSERT.format(1), INSERT.format(3))
+        replies = session.query("commit")
+        error = self.check(replies, "23505", 2, f"Key (userid, ts)=(1, {MOMENT}) already exists.")
+        self.assertEqual((error["t"], error["n"]), ("events", "events_pkey"))
+        self.assertEqual(replies[-1].body, b"I")
+        self.assertEqual(self.rows(), [1])
+        self.assertEqual(wire.tags_of(session.query(INSERT.format(2))), ["INSERT 0 1"])
+
+    def test_values_of_the_server(self):
+        session = self.kept(OTHER.format(1, "short"), OTHER.format(2, "too long"))
+        self.check(session.query("commit"), "22001", 2)
+        session.query("begin")
+        session.query(OTHER.format(3, "a"))
+        session.query(OTHER.format(1001, "a"))
+        error = self.check(session.query("commit"), "23514", 2)
+        self.assertEqual(error["n"], "small")
+        self.assertEqual(self.rows(OTHERS), [])
+
+    def test_of_groups(self):
+        session = self.kept()
+        session.ask(*insert_group(2, 3))
+        session.ask(*insert_group(1))
+        self.check(session.query("commit"), "23505", 3)
+        session.query("begin")
+        session.ask(*insert_group(1))
+        replies = session.ask(wire.parse("", "commit"), *GROUP)
+        self.assertEqual((wire.kinds(replies), replies[-1].body), ("12nEZ", b"I"))
+        self.check(replies, "23505", 1)
+        self.assertEqual(self.rows(), [1])
+
+    def test_made_ordinary_by_a_query(self):
+        session = self.kept(INSERT.format(2), INSERT.format(1))
+        replies = session.query("select count(*) from events")
+        self.assertEqual((wire.kinds(replies), replies[-1].body), ("EZ", b"E"))
+        self.check(replies, "23505", 2, f"Key (userid, ts)=(1, {MOMENT}) already exists.")
+        self.assertEqual(wire.error_of(session.query("select 1")), "25P02")
+        replies = session.query("commit")
+        self.assertEqual((wire.tags_of(replies), replies[-1].body), (["ROLLBACK"], b"I"))
+        self.assertEqual(self.rows(), [1])
+
+    def test_made_ordinary_by_a_group(self):
+        session = self.kept(INSERT.format(1))
+        replies = session.ask(wire.parse("", "select 1"), *GROUP)
+        self.assertEqual((wire.kinds(replies), replies[-1].body), ("EZ", b"E"))
+        self.check(replies, "23505", 1)
+        session.query("rollback")
+        session.query("begin")
+        session.ask(*insert_group(1))
+        replies = session.ask(*insert_group(2)[:-1], wire.parse("", "select 1"), *GROUP)
+        self.assertEqual((wire.kinds(replies), replies[-1].body), ("EZ", b"E"))
+        self.check(replies, "23505", 1)
+        session.query("rollback")
+        self.assertEqual(self.rows(), [1])
+
+    def test_found_here(self):
+        session = self.kept(INSERT.format(2))
+        replies = session.query("insert into events (userid, ts, event) values ('nine', now(), 'x')")
+        self.assertEqual((wire.kinds(replies), replies[-1].body, wire.error_of(replies)), ("EZ", b"E", "22P02"))
+        self.assertEqual(wire.error_of(session.query(INSERT.format(3))), "25P02")
+        self.assertEqual(wire.tags_of(session.query("commit")), ["ROLLBACK"])
+        self.assertEqual(self.rows(), [1])
+
+    def test_syntax(self):
+        session = self.kept(INSERT.format(2))
+        self.assertEqual(wire.error_of(session.query("insert into events values (")), "42601")
+        self.assertEqual(wire.error_of(session.query("select 1")), "25P02")
+        self.assertEqual(wire.tags_of(session.query("commit")), ["ROLLBACK"])
+        self.assertEqual(self.rows(), [1])
+
+    def test_a_deferred_constraint(self):
+        self.admin("create table parents (id bigint primary key);"
+                   "alter table others add foreign key (child) references parents deferrable initially deferred")
+        self.addCleanup(self.admin, "drop table parents cascade")
+        session = self.session()
+        session.query("begin")
+        session.query("insert into others (id, child) values (1, 5)")
+        self.check(session.query("commit"), "23503", 1, 'Key (child)=(5) is not present in table "parents".')
+        self.assertEqual(self.rows(OTHERS), [])
+
+    def test_the_link_of_the_batch_is_lost(self):
+        session = self.kept(INSERT.format(2))
+        with self.postgres.admin(self.database) as admin:
+            admin.rows("begin; lock table events in access exclusive mode")
+            session.send(wire.query("commit"))
+            # The batch waits, or the session's own link does after lock_wait_ms.
+            harness.eventually("somebody waits for the lock", lambda: int(self.admin(
+                "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and usename = 'app'")[0][0]))
+            self.admin("select pg_terminate_backend(pid) from pg_stat_activity"
+                       " where wait_event_type = 'Lock' and usename = 'app'")
+            admin.rows("rollback")
+        replies = session.read_until("Z", "E")
+        if replies[-1].kind == "E":
+            self.assertIn(replies[-1].sqlstate, ("08007", "57P01", "08006"))
+            self.assertEqual(self.rows(), [1])
+        else:
+            self.assertEqual(self.rows(), [1, 2])
+
+    def test_a_lock(self):
+        """The rows that wait for it go to the session's own link, and their COMMIT behind them."""
+        session = self.kept(OTHER.format(1, "a"))
+        with self.postgres.admin(self.database) as admin:
+            admin.rows("begin; insert into others (id, id_hash) select 1, "
+                       f"{harness.xxh3_signed(1)}")
+            session.send(wire.query("commit"))
+            harness.eventually("its own link waits", lambda: self.admin(
+                "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like '%insert%'"
+                " and state = 'active' and backend_start < now() - interval '1 ms'") != [["0"]])
+            time.sleep(1)  # longer than lock_wait_ms, in which batches wait
+            admin.rows("commit")
+        self.check(session.read_ready(), "23505", 1)
+        self.assertEqual(self.rows(OTHERS), [1])
+        session.query("begin")
+        session.query(OTHER.format(2, "a"))
+        with self.postgres.admin(self.database) as admin:
+            admin.rows("begin; lock table others in access exclusive mode")
+            session.send(wire.query("commit"))
+            time.sleep(1)
+            admin.rows("rollback")
+        replies = session.read_ready()
+        self.assertEqual((wire.tags_of(replies), replies[-1].body), (["COMMIT"], b"I"), replies)
+        self.assertEqual(self.rows(OTHERS), [1, 2])
+
+    def test_a_trigger_that_nobody_knows_of(self):
+        """It leaves out the row that the client was told of: nothing is committed."""
+        for link in ("batch", "own"):
+            session = self.kept(OTHER.format(1, "a"), OTHER.format(2, "b"))
+            partition = self.admin("select tableoid::regclass from others")  # none yet
+            self.assertEqual(partition, [])
+            self.admin("create function nothing() returns trigger language plpgsql as $$ begin return null; end $$;"
+                       "create trigger nothing before insert on others for each row execute function nothing()")
+            self.addCleanup(self.admin, "drop function if exists nothing() cascade")
+            if link == "batch":
+                replies = session.query("commit")
+                self.assertEqual((wire.error_of(replies), replies[-1].body), ("40001", b"I"))
+            else:
+                self.assertEqual(wire.error_of(session.ask(wire.query("select 1"), ready=0)
+                                               or session.read_to_end()), "40001")
+            self.assertEqual(self.rows(OTHERS), [])
+            self.admin("drop function nothing() cascade; truncate events")
+
+    def test_a_trigger_of_a_partition(self):
+        session = self.kept(INSERT.format(2))
+        self.admin("create function nothing() returns trigger language plpgsql as $$ begin return null; end $$")
+        self.addCleanup(self.admin, "drop function if exists nothing() cascade")
+        for number in range(16):
+            self.admin(f"create trigger nothing before insert on events_p{number} for each row"
+                       " execute function nothing()")
+        self.assertEqual(wire.error_of(session.query("commit")), "40001")
+        self.assertEqual(self.rows(), [1])
+
+
+class Ordinary(LazyCase):
+    """What is not kept, or no more."""
+
+    def check(self, *more, begin="begin", kept=True, end="commit", tag="COMMIT"):
+        session = self.session()
+        session.query(begin)
+        session.query(INSERT.format(1))
+        for text in more:
+            replies = session.query(text)
+            self.assertIsNone(wire.error_of(replies) or None, replies)
+        self.assertEqual(wire.tags_of(session.query(end)), [tag])
+        expected = {"made_ordinary": 1} if kept else {}
+        self.assertEqual(self.kinds(), expected)
+
+    def test_by_other_statements(self):
+        for text in ("select count(*) from events", "update events set event = 'y' where userid = 1",
+                     "delete from events where userid = 1", "show timezone", "savepoint s", "listen x",
+                     "set local timezone = 'UTC'", "lock table others in row share mode",
+                     "insert into events (userid, ts, event) values (2, now(), 'x') returning userid",
+                     "insert into events (userid, ts) values (1, '2026-01-01 00:00:00+00') on conflict do nothing",
+                     "insert into eager (id) values (1)", "insert into unsaid (id) values (1)", ""):
+            with self.subTest(text=text):
+                self.admin("truncate events, others, eager, unsaid")
+                self.check(text)
+
+    def test_by_its_begin(self):
+        for begin in ("begin isolation level serializable", "begin isolation level repeatable read",
+                      "start transaction isolation level repeatable read, read write"):
+            with self.subTest(begin=begin):
+                self.admin("truncate events")
+                self.check(begin=begin, kept=False)
+        self.admin("truncate events")
+        session = self.session()
+        session.query("begin read only")
+        self.assertEqual(wire.error_of(session.query(INSERT.format(1))), "25006")
+
+    def test_reads_see_what_was_kept(self):
+        session = self.session()
+        session.query("begin")
+        session.query(INSERT.format(1))
+        session.ask(*insert_group(2))  # Not together with a text.
+        self.assertEqual(session.rows("select userid from events order by 1"), [["1"], ["2"]])
+        session.query(INSERT.format(3))
+        self.assertEqual(self.rows(), [])
+        session.query("commit")
+        self.assertEqual(self.rows(), [1, 2, 3])
+
+    def test_too_much(self):
+        session = self.session()
+        session.query("begin")
+        for number in range(50):
+            session.query("insert into events (userid, ts, event) values "
+                          f"({number}, '{MOMENT}', '{'x' * 100000}')")
+        session.query("commit")
+        self.assertEqual(len(self.rows()), 50)
+        self.assertEqual(self.kinds(), {"made_ordinary": 1})
+
+    def test_what_its_session_says(self):
+        session = self.session()
+        session.query("set keyspread.transactions = lazy")
+        self.assertEqual(session.rows("show keyspread.transactions"), [["lazy"]])
+        for table, kinds in (("unsaid", {"lazy": 1}), ("eager", {}), ("others", {"lazy": 1})):
+            session.query("begin")
+            session.query(f"insert into {table} (id) values (1)")  # It asks what the session says.
+            session.query("commit")
+            session.query("begin")
+            self.before = metrics.Scrape(self.keyspread)
+            session.query(f"insert into {table} (id) values (2)")
+            session.query("commit")
+            self.assertEqual(self.kinds(), kinds, table)
+        session.query("set keyspread.transactions to 'eager'")
+        session.query(OTHER.format(3, "a"))
+        self.before = metrics.Scrape(self.keyspread)
+        session.query("begin")
+        session.query(OTHER.format(4, "a"))
+        session.query("commit")
+        self.assertEqual(self.kinds(), {})
+        session.query("reset keyspread.transactions")
+        session.query(OTHER.format(5, "a"))
+        self.before = metrics.Scrape(self.keyspread)
+        session.query("begin")
+        session.query(OTHER.format(6, "a"))
+        session.query("commit")
+        self.assertEqual(self.kinds(), {"lazy": 1})
+
+
+class Ends(LazyCase):
+    def kept(self):
+        session = self.session()
+        session.query("begin")
+        session.query(INSERT.format(1))
+        return session
+
+    def cancel(self, session):
+        with contextlib.closing(socket.create_connection(("127.0.0.1", self.port()))) as other:
+            other.sendall(wire.cancel_request(session.pid, session.key))
+            other.recv(1)
+
+    def test_a_cancel_while_nothing_runs(self):
+        session = self.kept()
+        self.cancel(session)
+        session.query(INSERT.format(2))
+        self.assertEqual(wire.tags_of(session.query("commit")), ["COMMIT"])
+        self.assertEqual(self.rows(), [1, 2])
+
+    def test_a_cancel_of_commit(self):
+        session = self.kept()
+        with self.postgres.admin(self.database) as admin:
+            admin.rows("begin; lock table events in access exclusive mode")
+            session.send(wire.query("commit"))
+            time.sleep(0.6)  # It waits on the session's own link by then, or is about to.
+            self.cancel(session)
+            replies = session.read_ready()
+            admin.rows("rollback")
+        self.assertEqual((wire.error_of(replies), replies[-1].body), ("57014", b"I"))
+        self.assertEqual(self.rows(), [])
+        self.assertEqual(wire.tags_of(session.query(INSERT.format(2))), ["INSERT 0 1"])
+
+    def test_it_is_idle_for_long(self):
+        """The server knows of the transaction, and the rows are kept all the same."""
+        session = self.kept()
+        harness.eventually("the server knows of it", lambda: self.admin(
+            "select count(*) from pg_stat_activity where state like 'idle in transaction%'") == [["1"]])
+        session.query(INSERT.format(2))
+        self.assertEqual(wire.tags_of(session.query("commit")), ["COMMIT"])
+        self.assertEqual(self.rows(), [1, 2])
+        self.assertEqual(self.kinds(), {"lazy": 1})
+        harness.eventually("the server's own has ended", lambda: self.admin(
+            "select count(*) from pg_stat_activity where state like 'idle in transaction%'") == [["0"]])
+        session.query("begin")
+        session.query(INSERT.format(3))
+        harness.eventually("the server knows of it", lambda: self.admin(
+            "select count(*) from pg_stat_activity where state like 'idle in transaction%'") == [["1"]])
+        self.assertEqual(session.rows("select count(*) from events"), [["3"]])
+        self.assertEqual(wire.tags_of(session.query("rollback")), ["ROLLBACK"])
+        self.assertEqual(self.rows(), [1, 2])
+
+    def test_idle_in_transaction(self):
+        session = self.session(options="-c idle_in_transaction_session_timeout=300")
+        session.query("begin")
+        session.query(INSERT.format(1))
+        self.assertEqual(wire.error_of(session.read_to_end()), "25P03")
+        self.assertEqual(self.rows(), [])
+
+    def test_keyspread_stops(self):
+        session = self.kept()
+        self.keyspread.process.send_signal(signal.SIGTERM)
+        self.assertEqual(wire.error_of(session.read_to_end()), "57P01")
+        self.keyspread.finish()
+        self.assertEqual(self.rows(), [])
+
+
+class Programs(LazyCase):
+    """Drivers in their default mode, each of which begins and commits transactions itself."""
+
+    def count(self, work):
+        """How many transactions were kept of those in `work`, which does them three times; the first one of each
+        connection may be ordinary."""
+        self.before = metrics.Scrape(self.keyspread)
+        work()
+        self.assertEqual(self.kinds().get("lazy", 0) >= 2, True, self.kinds())
+
+    def test_psycopg2(self):
+        import psycopg2
+        import psycopg2.extras
+
+        def work():
+            with contextlib.closing(psycopg2.connect(self.dsn())) as connection:
+                for number in range(3):
+                    with connection, connection.cursor() as cursor:
+                        cursor.execute("insert into others (id, note) values (%s, %s)", (number, "a"))
+                        self.assertEqual(cursor.rowcount, 1)
+                        psycopg2.extras.execute_values(
+                            cursor, "insert into others (id, note) values %s",
+                            [(number * 10 + more, "b") for more in (101, 102)])
+                        self.assertEqual(cursor.rowcount, 2)
+                with self.assertRaises(psycopg2.errors.UniqueViolation) as raised, connection:
+                    connection.cursor().execute("insert into others (id) values (1)")
+                self.assertEqual(raised.exception.diag.constraint_name, "others_pkey")
+                self.assertEqual(raised.exception.diag.message_detail, "Key (id)=(1) already exists.")
+                with connection, connection.cursor() as cursor:
+                    cursor.execute("insert into others (id) values (3)")
+                    connection.rollback()
+                    cursor.execute("select count(*) from others")
+                    self.assertEqual(cursor.fetchall(), [(9,)])
+        self.count(work)
+        self.assertEqual(len(self.rows(OTHERS)), 9)
+
+    def test_psycopg(self):
+        try:
+            import psycopg
+        except ImportError:
+            harness.missing("psycopg 3")
+
+        def work():
+            with psycopg.connect(self.dsn()) as connection:
+                for number in range(8):
+                    with connection.transaction(), connection.cursor() as cursor:
+                        cursor.execute("insert into others (id, note) values (%s, %s)", (number, "a"))
+                        self.assertEqual(cursor.rowcount, 1)
+                        cursor.executemany("insert into others (id, note) values (%s, %s)",
+                                           [(number * 10 + more, "b") for more in (101, 102)])
+                connection.execute("insert into others (id) values (500)")
+                connection.commit()
+                with self.assertRaises(psycopg.errors.UniqueViolation) as raised:
+                    connection.execute("insert into others (id, note) values (%s, %s)", (1, "a"))
+                    connection.commit()
+                connection.rollback()
+                self.assertEqual(raised.exception.diag.constraint_name, "others_pkey")
+                self.assertEqual(connection.execute("select count(*) from others").fetchall(), [(25,)])
+        self.count(work)
+        self.assertEqual(len(self.rows(OTHERS)), 25)
+
+    def test_sqlalchemy(self):
+        try:
+            import sqlalchemy
+            import sqlalchemy.exc
+            import sqlalchemy.orm
+        except ImportError:
+            harness.missing("SQLAlchemy")
+        base = sqlalchemy.orm.declarative_base()
+
+        class Other(base):
+            __tablename__ = "others"
+            id = sqlalchemy.Column(sqlalchemy.BigInteger, primary_key=True, autoincrement=False)
+            note = sqlalchemy.Column(sqlalchemy.String)
+
+        def work():
+            engine = sqlalchemy.create_engine(f"postgresql+psycopg2://{harness.USER}@127.0.0.1:{self.port()}/{self.database}")
+            with contextlib.closing(sqlalchemy.orm.Session(engine)) as session:
+                for number in range(3):
+                    session.add_all([Other(id=number * 2 + more, note="a") for more in (0, 1)])
+                    session.commit()
+                session.add(Other(id=1))
+                with self.assertRaises(sqlalchemy.exc.IntegrityError):
+                    session.commit()
+                session.rollback()
+                self.assertEqual(session.query(Other).count(), 6)
+            engine.dispose()
+        self.count(work)
+        self.assertEqual(self.rows(OTHERS), list(range(6)))
+
+
+class Ledger(LazyCase):
+    """Transactions of 1 to 20 rows over both tables, whose keys clash, while links are killed."""
+
+    def test_acknowledged_is_whole_refused_is_absent(self):
+        import random
+        sessions, outcomes = 8, []
+        lock, stop = threading.Lock(), threading.Event()
+
+        def work(number):
+            dice = random.Random(number)
+            session = None
+            for turn in range(60):
+                name = f"{number}-{turn}"
+                try:
+                    session = session or self.wire()
+                    session.query("begin")
+                    rows = [(dice.choice(("events", "others")), dice.randrange(1000))
+                            for _ in range(dice.randint(1, 20) if dice.random() < 0.5 else 1)]
+                    for table, key in rows:
+                        column = "event" if table == "events" else "note"
+                        text = (f"insert into {table} (userid, ts, event) values ({key}, '{MOMENT}', '{name}')"
+                                if table == "events" else
+                                f"insert into {table} (id, note, child) values ({key}, 'x', {1000 * number + turn})")
+                        del column
+                        session.query(text)
+                    replies = session.query("commit")
+                    outcome = wire.error_of(replies) or wire.tags_of(replies)[-1]
+                except (OSError, wire.Closed):
+                    outcome, session = "lost", None
+                with lock:
+                    outcomes.append((outcome, name, 1000 * number + turn, rows))
+
+        def kill():
+            while not stop.wait(0.15):
+                self.admin("select pg_terminate_backend(pid) from pg_stat_activity where usename = 'app'"
+                           " order by random() limit 2")
+        killer = threading.Thread(target=kill)
+        killer.start()
+        try:
+            harness.in_threads(sessions, work)
+        finally:
+            stop.set()
+            killer.join()
+        stored = {name: set() for _, name, _, _ in outcomes}
+        by_child = {str(child): name for _, name, child, _ in outcomes}
+        for key, name in self.stored(EVENTS, "userid, event"):
+            stored[name].add(("events", int(key)))
+        for key, child in self.stored(OTHERS, "id, child"):
+            stored[by_child[child]].add(("others", int(key)))
+        seen = {}
+        for outcome, name, _, rows in outcomes:
+            seen[outcome] = seen.get(outcome, 0) + 1
+            if outcome == "COMMIT":
+                self.assertEqual(stored[name], set(rows), name)
+            elif outcome in ("08007", "08006", "lost", "57P01"):
+                self.assertIn(stored[name], (set(), set(rows)), (outcome, name))
+            else:
+                self.assertEqual(stored[name], set(), (outcome, name))
+        self.assertGreater(seen.get("COMMIT", 0), 20, seen)
+        self.check_stored()
+        self.check_stored(OTHERS)
+
+
+if __name__ == "__main__":
+    unittest.main()
