@@ -210,7 +210,11 @@ static void an_own_key_is_kept(void **state)
         "ALTER TABLE own DROP CONSTRAINT own_pkey",
         "ALTER TABLE own DROP CONSTRAINT own_pkey, ADD CONSTRAINT c UNIQUE (ts)",
         "ALTER TABLE own DROP CONSTRAINT own_pkey, ADD PRIMARY KEY (userid, ts)",
-        "ALTER TABLE own DROP CONSTRAINT own_pkey CASCADE, ADD PRIMARY KEY USING INDEX i"};
+        "ALTER TABLE own DROP CONSTRAINT own_pkey CASCADE, ADD PRIMARY KEY USING INDEX i",
+        "ALTER TABLE own DROP CONSTRAINT own_pkey; ALTER TABLE own ADD PRIMARY KEY (userid, ts)",
+        "ALTER TABLE own DROP CONSTRAINT own_pkey; ALTER TABLE s.own ADD PRIMARY KEY (ts)",
+        "ALTER TABLE own DROP CONSTRAINT own_pkey; COMMIT; ALTER TABLE own ADD PRIMARY KEY (ts)",
+        "ALTER TABLE own DROP ts; ALTER TABLE own ADD PRIMARY KEY (ts)"};
     static const char *const passed[] = {
         "ALTER TABLE own DROP COLUMN event",
         "ALTER TABLE own DROP CONSTRAINT other",
@@ -219,6 +223,8 @@ static void an_own_key_is_kept(void **state)
         "ALTER TABLE own DROP CONSTRAINT own_pkey, ADD PRIMARY KEY (ts)",
         "ALTER TABLE own DROP CONSTRAINT own_pkey, ADD PRIMARY KEY (ts, event)",
         "ALTER TABLE own DROP CONSTRAINT own_pkey, DROP event, ADD CONSTRAINT c PRIMARY KEY (ts)",
+        "ALTER TABLE own DROP CONSTRAINT own_pkey; ALTER TABLE ONLY own ADD PRIMARY KEY (ts, "
+        "event)",
         "ALTER TABLE events DROP COLUMN ts",
         "ALTER TABLE events RENAME userid TO other",
         "ALTER TABLE events DROP CONSTRAINT own_pkey"};
