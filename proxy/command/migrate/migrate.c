@@ -301,6 +301,7 @@ typedef struct asked {
     size_t count;
     const rw_table **all;
     size_t all_count;
+    pgw_arena arena; /* The tables point to the configurations in it. */
 } asked;
 
 /* A table that has its hash is migrated already, unless it was by the migration that is under way.
@@ -318,10 +319,23 @@ static bool take_table(asked *it, const rw_table *table, const char *path)
     return true;
 }
 
+/* The database is asked for the columns, whatever the file says of them. */
+static const cfg_config *without_columns(asked *it, const cfg_config *config)
+{
+    cfg_config *other = pgw_arena_alloc(&it->arena, sizeof *other);
+    *other = *config;
+    other->tables = pgw_arena_alloc(&it->arena, config->table_count * sizeof *other->tables);
+    for (size_t i = 0; i < config->table_count; i++) {
+        other->tables[i] = config->tables[i];
+        other->tables[i].column_count = 0;
+    }
+    return other;
+}
+
 static bool take_named(asked *it, const cfg_config *config)
 {
     px_tables *tables = &it->tables[it->count++];
-    bool good = px_tables_load(tables, config, it->command->errors);
+    bool good = px_tables_load(tables, without_columns(it, config), it->command->errors);
     for (size_t i = 0; good && i < tables->count; i++)
         good = take_table(it, tables->tables[i], config->path);
     return good;
@@ -346,6 +360,7 @@ static void free_tables(asked *it, size_t count)
         px_named_free(&it->named[i]);
     for (size_t i = 0; i < it->count; i++)
         px_tables_free(&it->tables[i]);
+    pgw_arena_free(&it->arena);
     free(it->all);
     free(it->named);
     free(it->tables);

@@ -29,6 +29,15 @@ const px_obstacle px_obstacles[] = {
      "i.indimmediate"
      " and i.indnatts = i.indnkeyatts)"},
 
+    {"Write primary_key as the table has it.", false,
+     "select t.place, t.old, format('its primary key is (%s), and the configuration says (%s)', "
+     "t.keys, array_to_string(t.written_key, ', '))"
+     " from pg_temp.t where (select array_agg(x order by x) from unnest(t.written_key) x) <> "
+     "(select array_agg(k.attname::text order by"
+     " k.attname::text) from pg_index i join pg_attribute k on k.attrelid = i.indrelid and "
+     "k.attnum = any (i.indkey::int2[]) where"
+     " i.indrelid = t.relid and i.indisprimary)"},
+
     {"Rename the other table first.", false,
      "select t.place, format('%I.%I', t.s, l), format('a partition of %s is to be called so', "
      "t.old) from"

@@ -20,7 +20,8 @@
 #define SETTABLE NOT_GENERATED " and k.attidentity <> 'a'"
 
 const char *const px_pieces_tables[] = {
-    "create temp table asked (place int, relid oid, hash name, hash_key text[], parted bool,"
+    "create temp table asked (place int, relid oid, hash name, hash_key text[], written_key "
+    "text[], parted bool,"
     " hash_first bool, checked bool, leaf text[]) on commit drop;"
     "create temp table plan (id int generated always as identity, phase text, reason text,"
     " statement text) on commit drop;"
@@ -28,7 +29,8 @@ const char *const px_pieces_tables[] = {
     " on commit drop;",
 
     "create temp view t (keys, key_texts, old_keys, new_keys, columns, stored, new_stored,"
-    " changed, place, relid, hash, hash_key, parted, hash_first, checked, leaf, s, n, ns, os, old,"
+    " changed, place, relid, hash, hash_key, written_key, parted, hash_first, checked, leaf, s, n, "
+    "ns, os, old,"
     " fresh, kept, made, key_name, relkind, relam, relowner, reloptions, reltoastrelid,"
     " reltablespace, relacl, relreplident, relpersistence, relrowsecurity) as select ",
     EACH_OF_KEY("quote_ident(k.attname)"), EACH_OF_KEY("quote_ident(k.attname) || '::text'"),

@@ -26,12 +26,14 @@ static void add_leaves(const rw_table *table, pgw_buf *out)
     }
 }
 
-static void add_hash_key(const rw_table *table, pgw_buf *out)
+static void add_columns(const rw_table *table, const size_t *columns, size_t count, pgw_buf *out)
 {
-    for (size_t i = 0; i < table->hash_key_count; i++) {
+    pgw_buf_add_str(out, ", array[");
+    for (size_t i = 0; i < count; i++) {
         pgw_buf_add_str(out, i > 0 ? ", " : "");
-        add_text(out, table->columns[table->hash_key[i]].name);
+        add_text(out, table->columns[columns[i]].name);
     }
+    pgw_buf_add_byte(out, ']');
 }
 
 static void add_asked(const rw_table *table, size_t place, pgw_buf *out)
@@ -42,9 +44,9 @@ static void add_asked(const rw_table *table, size_t place, pgw_buf *out)
     pgw_buf_add_slice(out, pgw_slice_buf(&name));
     pgw_buf_add_str(out, ", ");
     add_text(out, table->columns[table->hash_column].name);
-    pgw_buf_add_str(out, ", array[");
-    add_hash_key(table, out);
-    pgw_buf_addf(out, "], %s, %s, %s, array[", rw_table_is_partitioned(table) ? "true" : "false",
+    add_columns(table, table->hash_key, table->hash_key_count, out);
+    add_columns(table, table->primary_key, table->primary_key_count, out);
+    pgw_buf_addf(out, ", %s, %s, %s, array[", rw_table_is_partitioned(table) ? "true" : "false",
                  table->hash_first ? "true" : "false",
                  table->hash_function == RW_PG_HASH ? "true" : "false");
     add_leaves(table, out);
