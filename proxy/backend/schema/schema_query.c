@@ -122,6 +122,12 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " join pg_catalog.pg_language l on l.oid = fn.prolang where not g.tgisinternal"                \
     " and g.tgenabled <> 'D' group by p.root)"
 
+/* Whether `keyspread migrate` logs changes of the table, until the one with the hash has its name.
+ */
+#define MIGRATED                                                                                   \
+    "(c.triggers > 0 and exists (select from pg_catalog.pg_trigger g where g.tgrelid = c.oid"      \
+    " and g.tgname = 'keyspread_log'))::pg_catalog.text"
+
 /* Columns that a foreign key writes, past keyspread. */
 #define CASCADED                                                                                   \
     " cascaded as materialized (select distinct p.root, a.attname from tree p"                     \
@@ -366,14 +372,14 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
         " (a.atthasdef or a.attidentity <> '' or t.typdefault is not "
         "null)::pg_catalog.text, " SEQUENCE ","
         " (a.attgenerated <> '')::pg_catalog.text,"
-        " " EQUALITY ", " COMPUTED ", " KEY ", " IDENTITY_AND_INDEX ", " EXPRESSION
-        ", " EXPRESSED ", (select pg_catalog.concat(q.says, case when k.expressions then '+'"
+        " " EQUALITY ", " COMPUTED ", " KEY ", " IDENTITY_AND_INDEX ", " EXPRESSION ", " EXPRESSED
+        ", (select pg_catalog.concat(q.says, case when k.expressions then '+'"
         " when k.casts then '~' end, case when k.calls then '=' end, ' ', y.version)"
         " from quiet q cross join code k cross join own_types y), "
         "c.reads_settings::pg_catalog.text, case when " IS_FIRST " then " PARTS
         " end, case when " IS_FIRST
         " then pg_catalog.concat((select l.relnatts from pg_catalog.pg_class l"
-        " where l.oid = c.oid), ' ', " SYSTEM_COLUMNS ") end from relations c"
+        " where l.oid = c.oid), ' ', " SYSTEM_COLUMNS ") end, " MIGRATED " from relations c"
         " join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0"
         " and not a.attisdropped"
         " join pg_catalog.pg_type t on t.oid = a.atttypid"

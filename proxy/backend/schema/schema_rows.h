@@ -51,6 +51,7 @@ typedef enum px_schema_cell {
     PX_SCHEMA_READS,      /* t: a default or check of the table may read a setting */
     PX_SCHEMA_PARTS,      /* the table's part_names, in its first row */
     PX_SCHEMA_SYSTEM,     /* … the table's `last`, a blank, its `system_columns` */
+    PX_SCHEMA_MIGRATED,   /* t: `keyspread migrate` copies the table's rows to one with the hash */
     PX_SCHEMA_CELLS
 } px_schema_cell;
 
