@@ -15,10 +15,13 @@ enum {
     RANGE = 5000,         /* Rows that are copied in one transaction. */
     SENT = 64 * 1024,     /* Bytes that are sent to the new table at once. */
     SCRATCH = 64 * 1024,  /* Bytes of values that are read before their memory is given back. */
-    FEW_KEYS = 500,       /* Changed keys that are caught up within a fraction of a second. */
     MOST_ROUNDS = 20,     /* How often it catches up before it says that writers are faster. */
     PROGRESS_SECONDS = 1, /* The least time between two lines of progress. */
 };
+
+/* A round of catching up that is so short may be the last one before writers are kept out, who then
+ * wait about as long. In seconds. */
+static const double short_round = 0.5;
 
 static double now(void)
 {
@@ -431,11 +434,13 @@ bool px_rows_catch_up_soon(const px_migration *it)
 {
     uint64_t keys = 0;
     for (int round = 0; round < MOST_ROUNDS; round++) {
+        double begun = now();
         if (!px_rows_catch_up(it, false, &keys))
             return false;
-        fprintf(it->command->out, "caught up: %" PRIu64 " changes\n", keys);
+        double took = now() - begun;
+        fprintf(it->command->out, "caught up: %" PRIu64 " changes in %.1f s\n", keys, took);
         fflush(it->command->out);
-        if (keys <= FEW_KEYS)
+        if (took < short_round)
             return true;
     }
     fprintf(it->command->errors,
