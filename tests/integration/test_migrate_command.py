@@ -425,6 +425,9 @@ class Migrate(MigrateCase):
                 self.admin("delete from one where id > 100")
         self.migrate("--run", names=["one"])
         self.migrate("--cutover", names=["one"])
+        self.admin("alter table one add y int")
+        self.assertIn("the columns of public.one have been changed", self.migrate("--back", names=["one"], code=WRONG).stderr)
+        self.admin("alter table one drop y")
         self.admin("delete from keyspread_old_public.one where id = 7")
         self.assertIn("differ: 99 rows and 100 rows", self.migrate("--back", names=["one"], code=WRONG).stderr)
 
@@ -444,6 +447,28 @@ class Migrate(MigrateCase):
             command.stdout.close()
             self.assertEqual(command.wait(), 0)
         self.assertEqual(self.admin("select id, one_hash is not null from one order by id"), [["1", "t"], ["2", "t"]])
+
+    def test_a_role_that_owns_the_tables(self):
+        """It is no superuser; the tables belong to a group that it is of."""
+        self.admin("create role owners; create role mover login in role owners; grant create on database app to mover;"
+                   "create schema shop authorization owners; create table shop.one (id int primary key, two int);"
+                   "create table public.two (id serial primary key); create view public.v as select * from shop.one;"
+                   "alter table shop.one add foreign key (two) references two, owner to owners;"
+                   "insert into two select from generate_series(1, 10); insert into shop.one select n, n from generate_series(1, 10) n")
+        config = {**self.config(["shop.one"]), "listen": ["127.0.0.1:6432"]}
+        config["tables"][0].update(hash_column="h", primary_key=["id"])
+        config["backend"]["dsn"] = config["backend"]["dsn"].replace(f"user={harness.USER}", "user=mover")
+        file = self.file(config)
+        errors = self.run_command("migrate", file, "--plan", code=WRONG).stderr
+        self.assertIn("cannot be carried: public.two: mover may not change", errors)
+        self.assertIn("cannot be carried: public.v: mover may not replace", errors)
+        self.admin("alter table two owner to owners; alter view v owner to owners; grant create on schema public to mover")
+        for step in ("--run", "--cutover"):
+            self.run_command("migrate", file, step)
+        self.assertEqual(self.admin("select relowner::regrole from pg_class where relname in ('one', 'v', 'two') order by 1"), [["owners"]] * 4)
+        self.admin("set role owners; insert into shop.one values (11, 1, 5); delete from shop.one where id = 1; reset role")
+        self.run_command("migrate", file, "--back")
+        self.assertEqual(self.admin("select count(*), max(id) from v"), [["10", "11"]])
 
     def test_a_pattern_and_odd_names(self):
         self.admin("""create table "odd_One "" table" (b text, "The, Key" varchar(30), "old" int, "x%s" text[], primary key ("The, Key", b));

@@ -237,6 +237,25 @@ static bool end_by(const px_migration *it, const char *phase)
     return good;
 }
 
+/* Whether both tables have the same columns still: the old one does not follow an ALTER TABLE. */
+static bool has_same_columns(const px_migration *it)
+{
+    PGresult *rows = px_migration_ask(
+        it, it->writer,
+        "select name from keyspread.migration_table t where columns is distinct from (select"
+        " string_agg(quote_ident(attname), ', ' order by attnum) from pg_attribute where attrelid ="
+        " to_regclass(t.name) and attnum > 0 and not attisdropped and attname <> t.hash)");
+    bool same = rows != NULL && PQntuples(rows) == 0;
+    if (rows != NULL && !same)
+        fprintf(it->command->errors,
+                "keyspread: migrate: the columns of %s have been changed since the cutover, and "
+                "those of the old "
+                "table were not: --finish is the only way on, or the columns as they were\n",
+                PQgetvalue(rows, 0, 0));
+    PQclear(rows);
+    return same;
+}
+
 static bool back(px_migration *it, px_phase phase)
 {
     if (phase == PX_PHASE_NONE)
@@ -245,7 +264,7 @@ static bool back(px_migration *it, px_phase phase)
         return end_by(it, "abandon") &&
                say(it, "The migration is taken back: the tables are as they were.");
     if (phase == PX_PHASE_CUT &&
-        !(px_migration_load(it) && px_rows_compare(it, true) &&
+        !(px_migration_load(it) && has_same_columns(it) && px_rows_compare(it, true) &&
           switch_tables(it, "back", PX_PHASE_BACK) && say(it, "The old tables have the names.")))
         return false;
     return px_plan_run(it, "check_back") && px_migration_patiently(it, px_plan_forget) &&

@@ -20,6 +20,22 @@ const px_obstacle px_obstacles[] = {
      " h.inhrelid::regclass, h.inhparent::regclass) from pg_temp.t join pg_inherits h on t.relid"
      " in (h.inhparent, h.inhrelid)"},
 
+    {"Let a role migrate that owns all of them: it needs CREATE on the database and on the schema, "
+     "too.",
+     false,
+     "select place, old, format('%s may not change it, or make tables and schemas',"
+     " current_user) from pg_temp.t where not pg_has_role(relowner, 'USAGE') or not"
+     " has_schema_privilege(s, 'CREATE') or not has_database_privilege(current_database(),"
+     " 'CREATE') union all select f.place, c.oid::regclass::text, format('%s may not change what"
+     " refers to a migrated table, or is referred to', current_user) from pg_temp.fk f join"
+     " pg_class c on c.oid in (f.conrelid, f.confrelid) where not pg_has_role(c.relowner,"
+     " 'USAGE') union all select t.place, v.oid::regclass::text, format('%s may not replace the"
+     " view', current_user) from pg_temp.t join pg_depend d on d.refclassid ="
+     " 'pg_class'::regclass and d.refobjid = t.relid and d.classid = 'pg_rewrite'::regclass join"
+     " pg_rewrite r on r.oid = d.objid join pg_class v on v.oid = r.ev_class and v.relkind = 'v'"
+     " where not pg_has_role(v.relowner, 'USAGE') or not has_schema_privilege(v.relnamespace,"
+     " 'CREATE')"},
+
     {"Give it a primary key that is neither DEFERRABLE nor has INCLUDE.", false,
      "select t.place, t.old, 'its primary key is missing, DEFERRABLE, or has INCLUDE' from"
      " pg_temp.t where not exists (select from pg_index i where i.indrelid = t.relid and"

@@ -49,7 +49,8 @@ const char *const px_pieces_tables[] = {
     /* A foreign key is lost if it refers to a table that is to be in partitions, where the key
      * alone is not unique; and if another table, in partitions, has it, which PostgreSQL does not
      * take NOT VALID. */
-    "create temp view fk as select o.oid, o.conname, o.convalidated, coalesce(f.place, r.place)"
+    "create temp view fk as select o.oid, o.conname, o.convalidated, o.conrelid, o.confrelid, "
+    "coalesce(f.place, r.place)"
     " place, f.place from_place, coalesce(f.parted, false) from_parted, coalesce(f.leaf, '{}')"
     " leaf, f.s, coalesce(r.parted, false) or (f.place is null and c.relkind = 'p') lost,"
     " format('%I.%I', n.nspname, c.relname) referrer,"
