@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "proxy/backend/schema/schema.h"
-#include "proxy/command/tables.h"
+#include "proxy/command/base/tables.h"
 #include "proxy/command/yql.h"
 #include "proxy/command/yql_column.h"
 

@@ -4,6 +4,7 @@
 #include "proxy/command/ddl.h"
 #include "proxy/command/explain.h"
 #include "proxy/command/hash.h"
+#include "proxy/command/migrate/migrate.h"
 #include "proxy/command/unspread.h"
 #include "proxy/command/verify.h"
 #include "proxy/server/config.h"
@@ -35,6 +36,9 @@ static const struct {
      "print the DDL that makes the tables", 1, 3, px_command_ddl},
     {"verify", "CONFIG TABLE", "count the stored rows whose hash is wrong or missing", 2, 2,
      px_command_verify},
+    {"migrate", "CONFIG [TABLE...] --plan|--run|--cutover|--back|--finish",
+     "make spread tables of tables that have rows, while applications go on writing", 1, -1,
+     px_command_migrate},
     {"version", "", "print the version", 0, 0, run_version},
     {"help", "[COMMAND]", "print this, or the usage of one command", 0, 1, run_help},
 };

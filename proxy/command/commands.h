@@ -1,5 +1,5 @@
 /*
- * commands: finds what `keyspread WORD …` asks for: run, check, explain, hash, ddl, verify, version.
+ * commands: finds what `keyspread WORD …` asks for: run, check, explain, hash, ddl, verify, migrate, version.
  */
 #ifndef PX_COMMANDS_H
 #define PX_COMMANDS_H

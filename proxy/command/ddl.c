@@ -7,8 +7,8 @@
 
 #include "proxy/command/advice.h"
 #include "proxy/command/carry.h"
-#include "proxy/command/named.h"
-#include "proxy/command/tables.h"
+#include "proxy/command/base/named.h"
+#include "proxy/command/base/tables.h"
 #include "proxy/command/trigger.h"
 #include "proxy/command/yql.h"
 #include "proxy/command/yql_column.h"
@@ -222,25 +222,12 @@ static bool asks_backend(const cfg_config *config)
     return false;
 }
 
-/* A table that lacks its hash column, or has it with another type, is what DDL is for; a key that
- * cannot be hashed must be mended first. */
-static bool can_hash(const rw_table *table, pgw_error *error)
-{
-    uint32_t types[64];
-    for (size_t i = 0; i < table->primary_key_count; i++)
-        if (!pgw_type_is_key(table->columns[table->primary_key[i]].type))
-            return pgw_fail(error, "0A000", "%s", table->unusable);
-    for (size_t i = 0; i < table->hash_key_count && i < 64; i++)
-        types[i] = table->columns[table->hash_key[i]].type;
-    return rw_hash_supports(table->hash_function, types, table->hash_key_count, error);
-}
-
 static bool check_tables(const px_tables *tables, const char *path, FILE *errors)
 {
     pgw_error error = PGW_ERROR_NONE;
     for (size_t i = 0; i < tables->count; i++) {
         const rw_table *table = tables->tables[i];
-        if (table->unusable != NULL && !can_hash(table, &error)) {
+        if (table->unusable != NULL && !px_table_can_hash(table, &error)) {
             fprintf(errors, "%s: table %s.%s: %s\n", path, table->schema, table->name,
                     error.message);
             return false;

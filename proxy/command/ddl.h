@@ -4,7 +4,7 @@
 #ifndef PX_COMMAND_DDL_H
 #define PX_COMMAND_DDL_H
 
-#include "proxy/command/command.h"
+#include "proxy/command/base/command.h"
 
 int px_command_ddl(const px_command *command);
 

@@ -4,7 +4,7 @@
 #ifndef PX_COMMAND_EXPLAIN_H
 #define PX_COMMAND_EXPLAIN_H
 
-#include "proxy/command/command.h"
+#include "proxy/command/base/command.h"
 
 int px_command_explain(const px_command *command);
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "proxy/backend/schema/audit.h"
-#include "proxy/command/named.h"
-#include "proxy/command/tables.h"
+#include "proxy/command/base/named.h"
+#include "proxy/command/base/tables.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/hash/partition.h"
 

@@ -5,7 +5,7 @@
 #ifndef PX_COMMAND_INSTANCES_H
 #define PX_COMMAND_INSTANCES_H
 
-#include "proxy/command/tables.h"
+#include "proxy/command/base/tables.h"
 
 /* Adds those that the backend has; a message if it cannot be asked. */
 void px_instances_ask(px_tables *tables, FILE *errors);

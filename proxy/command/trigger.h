@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "proxy/command/command.h"
+#include "proxy/command/base/command.h"
 #include "rewrite/hash/table.h"
 
 /* Prints the SQL that makes the function and the trigger. False, and why on `errors`: the table

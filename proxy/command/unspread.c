@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "proxy/backend/schema/schema_query.h"
-#include "proxy/command/tables.h"
+#include "proxy/command/base/tables.h"
 
 /* $1 schema, $2 name, $3 hash column: a row if the table is there without it, or with a key that
  * does not hold it. */

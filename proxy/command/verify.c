@@ -7,8 +7,8 @@
 
 #include "protocol/printable.h"
 #include "proxy/backend/schema/audit.h"
-#include "proxy/command/named.h"
-#include "proxy/command/tables.h"
+#include "proxy/command/base/named.h"
+#include "proxy/command/base/tables.h"
 #include "rewrite/hash/hash.h"
 
 enum { SHOWN = 5 }; /* rows named one by one; the rest is only counted */

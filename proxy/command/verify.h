@@ -4,7 +4,7 @@
 #ifndef PX_COMMAND_VERIFY_H
 #define PX_COMMAND_VERIFY_H
 
-#include "proxy/command/command.h"
+#include "proxy/command/base/command.h"
 
 int px_command_verify(const px_command *command);
 

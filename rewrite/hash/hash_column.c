@@ -65,13 +65,18 @@ void rw_hash_column_partition_by(const rw_table *table, pgw_buf *out)
     pgw_buf_add_byte(out, ')');
 }
 
-/* "table_p12", cut in front of the number where it would be too long, never inside a character. */
-static void add_partition_name(const rw_table *table, uint32_t number, pgw_buf *out)
+void rw_hash_column_partition_plain(const rw_table *table, uint32_t number, char *name)
 {
-    char digits[16], name[PGW_NAME_MAX + 1];
+    char digits[16];
     int len = snprintf(digits, sizeof digits, "_p%u", number);
     pgw_slice cut = pgw_utf8_cut(pgw_slice_str(table->name), PGW_NAME_MAX - (size_t)len);
-    snprintf(name, sizeof name, "%.*s%s", (int)cut.len, cut.ptr, digits);
+    snprintf(name, PGW_NAME_MAX + 1, "%.*s%s", (int)cut.len, cut.ptr, digits);
+}
+
+static void add_partition_name(const rw_table *table, uint32_t number, pgw_buf *out)
+{
+    char name[PGW_NAME_MAX + 1];
+    rw_hash_column_partition_plain(table, number, name);
     rw_add_identifier(out, name);
 }
 

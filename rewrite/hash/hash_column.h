@@ -23,6 +23,10 @@ bool rw_table_is_partitioned(const rw_table *table);
 void rw_hash_column_partition_by(const rw_table *table, pgw_buf *out);
 /* `CREATE TABLE … PARTITION OF … FOR VALUES FROM (…) TO (…)` of partition `number`, from 0. */
 void rw_hash_column_partition(const rw_table *table, uint32_t number, pgw_buf *out);
+/* The name of partition `number` without its schema and quotes, `table_p12`, into a buffer of
+ * PGW_NAME_MAX + 1 bytes. It is cut before the number where it would be too long, and never inside
+ * of a character. */
+void rw_hash_column_partition_plain(const rw_table *table, uint32_t number, char *name);
 /* … its name, `"schema"."table_p12"`, and what stands behind that. */
 void rw_hash_column_partition_name(const rw_table *table, uint32_t number, pgw_buf *out);
 void rw_hash_column_partition_of(const rw_table *table, uint32_t number, pgw_buf *out);

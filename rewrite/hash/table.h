@@ -144,6 +144,7 @@ typedef struct rw_table {
     int64_t own_types;    /* changes when a type of the database's own is made, named or dropped */
     bool shows_hash; /* `*` and rows of the table are with the hash column; else without it … */
     bool in_parts;   /* PostgreSQL has it as a partitioned table */
+    bool migrated;   /* `keyspread migrate` copies its rows to a table that has the hash */
     bool strict;     /* … and who names it is told that there is none */
     bool listed;     /* PostgreSQL's catalog is asked of the table with the hash column */
     bool copied_apart; /* copy: partition */

@@ -69,7 +69,7 @@ class Plain(CommandCase):
     def test_help_and_version(self):
         for word in ("help", "--help", "-h"):
             text = self.run_command(word).stdout
-            for command in ("run", "check", "explain", "hash", "ddl", "verify", "version", "help"):
+            for command in ("run", "check", "explain", "hash", "ddl", "verify", "migrate", "version", "help"):
                 self.assertIn(f"keyspread {command}", text)
         self.assertRegex(self.run_command("version").stdout, r"^keyspread \d+\.\d+\.\d+\n$")
 

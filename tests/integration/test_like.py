@@ -75,6 +75,15 @@ class Like(SessionCase):
                     self.query(use.format("two").replace("one", source))
                 self.clean()
 
+    def test_of_a_table_that_gets_its_key_in_the_same_query(self):
+        for like in ("like one", "like one including all"):
+            with self.subTest(like):
+                self.query(f"create table one (id int not null, name text); alter table one add primary key (id); create table two ({like})")
+                self.query("insert into one values (1, 'a')")
+                for use in USED:
+                    self.query(use.format("two"))
+                self.clean()
+
     def test_what_is_wrong(self):
         self.make()
         for text in WRONG:

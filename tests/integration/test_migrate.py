@@ -1,4 +1,4 @@
-"""A table in production becomes a spread one, as docs/migrate.md has it: `ddl` carries what belongs to it,
+"""A table in production becomes a spread one by hand, as docs/internals/migrate.md has it: `ddl` carries what belongs to it,
 and no row is lost while clients go on writing, there nor on the way back."""
 import contextlib
 import os
@@ -71,7 +71,8 @@ LOST = ["UNIQUE (amount, label)", "CREATE UNIQUE INDEX btree (amount, label)",
         "CREATE UNIQUE INDEX btree (lower(label), amount)"]
 
 NAME_OF_KEY = "select conname from pg_constraint where conrelid = 'items'::regclass and contype = 'p'"
-PAGE = os.path.join(os.path.dirname(os.path.dirname(harness.HERE)), "docs", "migrate.md")
+DOCS = os.path.join(os.path.dirname(os.path.dirname(harness.HERE)), "docs")
+PAGE = os.path.join(DOCS, "internals", "migrate.md")
 # A write between two configurations, which its client sends again.
 AGAIN = ("23502", "23514", "42703", "55000")
 
@@ -209,7 +210,7 @@ class Migrate(CommandCase):
 
     def test_the_hash_comes_last(self):
         """In partitions and in one table; what `check` says of it before, and not behind."""
-        with open(PAGE, encoding="utf-8") as page:
+        with open(os.path.join(DOCS, "migrate.md"), encoding="utf-8") as page:
             make, change, whole = re.findall(r"```sql\n(.*?)```", page.read(), re.DOTALL)[-3:]
         table = harness.Table("items", ["id bigint not null", "label text"], ["id"], key_order="hash_first", partitions=4)
         ordered = "select count(*), min(pg_get_constraintdef(oid)), max(pg_get_constraintdef(oid)) from pg_constraint where conname like 'items%pkey'"

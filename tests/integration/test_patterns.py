@@ -390,14 +390,16 @@ class Patterns(SessionCase):
 
     def test_the_key_is_kept(self):
         """Nothing else says what is hashed. One that begins with the same column may take its place."""
-        self.query("create table events_e (id int, n int, x int, constraint \"The Key\" primary key (id, n))")
-        self.query("insert into events_e values (1, 11, 5), (2, 12, 5)")
+        self.query("create table events_e (id int, w int default 0, n int, x int, constraint \"The Key\" primary key (id, n))")
+        self.query("insert into events_e (id, n, x) values (1, 11, 5), (2, 12, 5)")
         self.refused('alter table events_e drop constraint "The Key"', "alter table events_e drop column id", "alter table events_e drop column n cascade",
                      'alter table events_e drop constraint if exists "The Key", add primary key (n, id)',
                      'alter table events_e add z int, drop constraint "The Key" cascade')
         for text in ("alter table events_e drop constraint if exists nothing", "alter table events_e drop column x",
                      'alter table events_e drop constraint "The Key", add primary key (id)', "alter table events_e drop column n",
-                     "alter table events_e drop constraint events_e_pkey, add constraint again primary key (id)"):
+                     "alter table events_e drop constraint events_e_pkey, add constraint again primary key (id)",
+                     "begin; alter table events_e drop constraint again; alter table events_e add constraint again primary key (id, w); commit",
+                     "alter table events_e drop constraint again; alter table only events_e add constraint again primary key (id)"):
             self.query(text)
             self.query("insert into events_e (id) select max(id) + 1 from events_e")
         self.refused("alter table events_e drop constraint again")

@@ -159,7 +159,8 @@ static void positions_lead_back(void **state)
 /* --- tables with a key of their own, under a pattern, and what inherits from them --- */
 
 /* `own` is known by its own key (ts, userid), hashed by ts; `parts` is partitioned; `alike` and
- * `pg` are hashed by userid, as events is, `pg` by another function. */
+ * `pg` are hashed by userid, as events is, `pg` by another function. Returns the text's first
+ * statement. */
 static const rw_statement *parse_own(const char *text)
 {
     static size_t key[] = {1, 0}, first[] = {1};
@@ -184,7 +185,7 @@ static const rw_statement *parse_own(const char *text)
     rw_script script;
     catalog.planned = &planned;
     rw_script_parse(exact(text), &catalog, &test_env, NULL, &arena, &script);
-    assert_int_equal(script.count, 1);
+    assert_true(script.count > 0);
     return script.statements;
 }
 
@@ -210,7 +211,11 @@ static void an_own_key_is_kept(void **state)
         "ALTER TABLE own DROP CONSTRAINT own_pkey",
         "ALTER TABLE own DROP CONSTRAINT own_pkey, ADD CONSTRAINT c UNIQUE (ts)",
         "ALTER TABLE own DROP CONSTRAINT own_pkey, ADD PRIMARY KEY (userid, ts)",
-        "ALTER TABLE own DROP CONSTRAINT own_pkey CASCADE, ADD PRIMARY KEY USING INDEX i"};
+        "ALTER TABLE own DROP CONSTRAINT own_pkey CASCADE, ADD PRIMARY KEY USING INDEX i",
+        "ALTER TABLE own DROP CONSTRAINT own_pkey; ALTER TABLE own ADD PRIMARY KEY (userid, ts)",
+        "ALTER TABLE own DROP CONSTRAINT own_pkey; ALTER TABLE s.own ADD PRIMARY KEY (ts)",
+        "ALTER TABLE own DROP CONSTRAINT own_pkey; COMMIT; ALTER TABLE own ADD PRIMARY KEY (ts)",
+        "ALTER TABLE own DROP ts; ALTER TABLE own ADD PRIMARY KEY (ts)"};
     static const char *const passed[] = {
         "ALTER TABLE own DROP COLUMN event",
         "ALTER TABLE own DROP CONSTRAINT other",
@@ -219,6 +224,7 @@ static void an_own_key_is_kept(void **state)
         "ALTER TABLE own DROP CONSTRAINT own_pkey, ADD PRIMARY KEY (ts)",
         "ALTER TABLE own DROP CONSTRAINT own_pkey, ADD PRIMARY KEY (ts, event)",
         "ALTER TABLE own DROP CONSTRAINT own_pkey, DROP event, ADD CONSTRAINT c PRIMARY KEY (ts)",
+        "ALTER TABLE own DROP CONSTRAINT own_pkey; ALTER TABLE ONLY own ADD PRIMARY KEY (ts)",
         "ALTER TABLE events DROP COLUMN ts",
         "ALTER TABLE events RENAME userid TO other",
         "ALTER TABLE events DROP CONSTRAINT own_pkey"};

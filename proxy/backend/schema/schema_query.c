@@ -137,6 +137,12 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " join pg_catalog.pg_language l on l.oid = fn.prolang where not g.tgisinternal"                \
     " and g.tgenabled <> 'D' and not " FILLS " group by p.root)"
 
+/* What stands behind the kind of a table whose changes `keyspread migrate` logs, until the one with
+ * the hash has its name. */
+#define MIGRATED                                                                                   \
+    "case when c.triggers not like '0%' and exists (select from pg_catalog.pg_trigger g"           \
+    " where g.tgrelid = c.oid and g.tgname = 'keyspread_log') then '+' end"
+
 /* Columns that a foreign key writes, past keyspread. */
 #define CASCADED                                                                                   \
     " cascaded as materialized (select distinct p.root, a.attname from tree p"                     \
@@ -369,7 +375,7 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
     pgw_buf_add_str(
         sql,
         " select c.nspname::pg_catalog.text, c.relname::pg_catalog.text, pg_catalog.concat(c.oid), "
-        "c.relkind::pg_catalog.text,"
+        "pg_catalog.concat(c.relkind, " MIGRATED "),"
         " c.triggers, c.triggers_insert::pg_catalog.text, "
         "c.rules_insert::pg_catalog.text, "
         "c.on_update,"

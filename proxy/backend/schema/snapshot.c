@@ -51,6 +51,13 @@ static void keep_system_columns_once(px_catalog *catalog)
     }
 }
 
+/* Whether the table is to get its hash by the migration that is under way: until then its
+ * statements pass as those of a table that no configuration names. */
+static bool is_ordinary_yet(const rw_table *table)
+{
+    return table->migrated && table->columns[table->hash_column].attnum == 0;
+}
+
 px_catalog *px_catalog_build(const cfg_config *config, const px_schema_rows *rows)
 {
     static _Atomic uint64_t epochs;
@@ -64,8 +71,10 @@ px_catalog *px_catalog_build(const cfg_config *config, const px_schema_rows *row
     for (size_t i = 0; i < config->table_count; i++) {
         pgw_error error = PGW_ERROR_NONE;
         rw_table *table = px_schema_build(&config->tables[i], rows, catalog->epoch, &error);
-        if (table == NULL)
+        if (table == NULL || is_ordinary_yet(table)) {
+            rw_table_free(table);
             continue;
+        }
         table->listed |= config->backend.dialect == CFG_DIALECT_YDB; /* it tells of no columns */
         catalog->configs[catalog->count] = &config->tables[i];
         catalog->tables[catalog->count++] = table;

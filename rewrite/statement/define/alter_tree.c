@@ -1,6 +1,7 @@
 #include "rewrite/statement/define/alter_tree.h"
 
 #include "rewrite/statement/define/parts_tree.h"
+#include "rewrite/statement/tree/parse_tree.h"
 
 #include <string.h>
 
@@ -76,7 +77,7 @@ static bool is_of_key(const rw_table *table, const char *column)
     return false;
 }
 
-/* A key that begins as the one that was. */
+/* Whether it adds a key that begins as the one that was. */
 static bool adds_key(const rw_definer *it, const PgQuery__AlterTableStmt *alter)
 {
     rw_written_key written;
@@ -85,6 +86,28 @@ static bool adds_key(const rw_definer *it, const PgQuery__AlterTableStmt *alter)
         if (take_key(&written, alter->cmds[i]->alter_table_cmd) && rw_key_count(&written) > 0)
             return strcmp(rw_key_column(&written, 0), table->columns[table->hash_key[0]].name) == 0;
     return false;
+}
+
+static bool is_same_name(const PgQuery__RangeVar *a, const PgQuery__RangeVar *b)
+{
+    return strcmp(a->relname, b->relname) == 0 && strcmp(a->schemaname, b->schemaname) == 0;
+}
+
+/* Whether the statement behind this one adds a key that begins as the one that was, to the same
+ * table. */
+static bool next_adds_key(const rw_definer *it, const PgQuery__AlterTableStmt *alter)
+{
+    PgQuery__ParseResult *next =
+        it->next.len > 0 ? rw_parse_tree(it->next, it->env, it->arena) : NULL;
+    if (next == NULL)
+        return false;
+    const PgQuery__Node *statement = next->n_stmts == 1 ? next->stmts[0]->stmt : NULL;
+    bool adds = statement != NULL &&
+                statement->node_case == PG_QUERY__NODE__NODE_ALTER_TABLE_STMT &&
+                is_same_name(statement->alter_table_stmt->relation, alter->relation) &&
+                adds_key(it, statement->alter_table_stmt);
+    pg_query__parse_result__free_unpacked(next, NULL);
+    return adds;
 }
 
 /* Nothing else would say what the hashes are made of. */
@@ -98,7 +121,7 @@ static bool keep_key(rw_definer *it, const PgQuery__AlterTableStmt *alter)
                       is_of_key(table, command->name);
         bool key = command->subtype == PG_QUERY__ALTER_TABLE_TYPE__AT_DropConstraint &&
                    table->key_name != NULL && strcmp(command->name, table->key_name) == 0;
-        if (!column && (!key || adds_key(it, alter)))
+        if (!column && (!key || adds_key(it, alter) || next_adds_key(it, alter)))
             continue;
         pgw_fail(it->error, "0A000",
                  "cannot take the primary key of table \"%s\" away through keyspread", table->name);
@@ -106,7 +129,7 @@ static bool keep_key(rw_definer *it, const PgQuery__AlterTableStmt *alter)
         return rw_define_refuse(it, alter->relation->location,
                                 "Give the table an entry of its own in keyspread's configuration "
                                 "first, or add a key that begins with the same column in the same "
-                                "ALTER TABLE.");
+                                "ALTER TABLE, or in the next statement of the same Query.");
     }
     return true;
 }

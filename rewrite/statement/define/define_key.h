@@ -40,6 +40,8 @@ typedef struct rw_definer {
     pgw_arena *arena;
     rw_definition *out;
     pgw_error *error;
+    pgw_slice next; /* The statement that follows in the same transaction; empty: none does, or it
+                       is too long. */
     const char *joint;  /* between a list and what is added to it */
     pgw_buf behind;     /* keys that have moved, each with a joint before it */
     bool made;          /* `table` is made by it, with its hash column */

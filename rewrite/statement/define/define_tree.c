@@ -306,10 +306,11 @@ static bool define(rw_definer *it, const PgQuery__Node *statement, const rw_cata
     return true;
 }
 
-bool rw_define_find(const PgQuery__Node *statement, pgw_slice text, const rw_catalog *catalog,
-                    const pgw_reading *reading, rw_definition *out)
+bool rw_define_find(const PgQuery__Node *statement, pgw_slice text, pgw_slice next,
+                    const rw_catalog *catalog, const pgw_reading *reading, rw_definition *out)
 {
     rw_definer it = {.text = text,
+                     .next = next,
                      .env = reading->env,
                      .arena = reading->arena,
                      .out = out,

@@ -8,10 +8,11 @@
 
 #include "rewrite/statement/define/define_key.h"
 
-/* `text` is what the tree was made of. A statement that defines the hash column itself is left as
- * it is, and so is one that PostgreSQL certainly refuses. False: refused, the reading's error is
- * filled. */
-PGW_MUST_CHECK bool rw_define_find(const PgQuery__Node *statement, pgw_slice text,
+/* `text` is what the tree was made of. `next` is the statement behind it in the same Query, which
+ * may give back what this one takes; empty: there is none, or it cannot be read. A statement that
+ * defines the hash column itself is left as it is, and so is one that PostgreSQL certainly refuses.
+ * False: refused, the reading's error is filled. */
+PGW_MUST_CHECK bool rw_define_find(const PgQuery__Node *statement, pgw_slice text, pgw_slice next,
                                    const rw_catalog *catalog, const pgw_reading *reading,
                                    rw_definition *out);
 

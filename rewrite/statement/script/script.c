@@ -264,6 +264,20 @@ static bool is_placeless(const rw_catalog *planned)
     return false;
 }
 
+/* The statement behind this one, if both are one transaction unless the text says otherwise, and it
+ * can be read; else an empty text. */
+static pgw_slice next_of(const candidate *it)
+{
+    rw_lexer lexer;
+    rw_piece piece;
+    rw_lexer_init(&lexer, it->in->text, it->in->env->conforming);
+    lexer.at = it->piece->end;
+    if (it->in->names.view.apart || !rw_split_next(&lexer, &piece))
+        return (pgw_slice){0};
+    pgw_slice text = {it->in->text.ptr + piece.start, piece.end - piece.start};
+    return rw_tree_can_read(text, &piece) ? text : (pgw_slice){0};
+}
+
 /* CREATE TABLE, ALTER TABLE, and what else names tables with ONLY. False: it is something else. */
 static bool define(const candidate *it)
 {
@@ -274,8 +288,8 @@ static bool define(const candidate *it)
         return false;
     rw_definition definition;
     pgw_error error;
-    if (!rw_tree_define(it->text, &it->in->names.view, it->in->env, it->in->arena, &definition,
-                        &error))
+    if (!rw_tree_define(it->text, next_of(it), &it->in->names.view, it->in->env, it->in->arena,
+                        &definition, &error))
         refuse(it, &error);
     else
         it->out->error = definition.refusal;

@@ -1,4 +1,4 @@
-#include "proxy/command/tables.h"
+#include "proxy/command/base/tables.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "proxy/backend/schema/audit.h"
 #include "proxy/backend/schema/schema.h"
 #include "proxy/backend/schema/schema_query.h"
+#include "rewrite/hash/hash.h"
 
 void px_backend_failed(const cfg_config *config, const char *what, const char *message,
                        FILE *errors)
@@ -112,6 +113,17 @@ px_schema_rows *px_backend_rows(const cfg_config *config, FILE *errors)
     px_schema_rows *rows = ask(config, link, errors);
     PQfinish(link);
     return rows;
+}
+
+bool px_table_can_hash(const rw_table *table, pgw_error *error)
+{
+    uint32_t types[64];
+    for (size_t i = 0; i < table->primary_key_count; i++)
+        if (!pgw_type_is_key(table->columns[table->primary_key[i]].type))
+            return pgw_fail(error, "0A000", "%s", table->unusable);
+    for (size_t i = 0; i < table->hash_key_count && i < 64; i++)
+        types[i] = table->columns[table->hash_key[i]].type;
+    return rw_hash_supports(table->hash_function, types, table->hash_key_count, error);
 }
 
 bool px_tables_load(px_tables *tables, const cfg_config *config, FILE *errors)

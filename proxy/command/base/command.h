@@ -1,6 +1,6 @@
 /*
- * command: what each `keyspread WORD …` is given, and what it returns. It reads and writes the given
- * streams only.
+ * command: what each `keyspread WORD …` is given, and what it returns. It reads and writes the
+ * given streams only.
  */
 #ifndef PX_COMMAND_H
 #define PX_COMMAND_H

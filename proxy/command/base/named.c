@@ -1,8 +1,8 @@
-#include "proxy/command/named.h"
+#include "proxy/command/base/named.h"
 
 #include <string.h>
 
-#include "proxy/command/tables.h"
+#include "proxy/command/base/tables.h"
 
 enum { MOST_KEYS = 32 }; /* columns of an index in PostgreSQL */
 

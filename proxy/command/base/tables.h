@@ -32,6 +32,10 @@ px_schema_rows *px_backend_rows(const cfg_config *config, FILE *errors);
 rw_table *px_backend_table(const cfg_config *config, const cfg_table *table, PGconn *link,
                            FILE *errors);
 
+/* Whether the table's key can be hashed, so that a table that lacks its hash column, or has it with
+ * another type, can be made anew with it. False: the error says what is wrong with the key. */
+PGW_MUST_CHECK bool px_table_can_hash(const rw_table *table, pgw_error *error);
+
 /* Tables of the configuration, made one by one; freed by px_tables_free(). */
 typedef struct px_tables {
     rw_table **tables;

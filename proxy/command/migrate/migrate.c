@@ -1,0 +1,501 @@
+#include "proxy/command/migrate/migrate.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "proxy/command/migrate/migration.h"
+#include "proxy/command/migrate/plan.h"
+#include "proxy/command/migrate/rows.h"
+#include "proxy/command/base/named.h"
+#include "proxy/command/base/tables.h"
+#include "proxy/server/config.h"
+
+enum {
+    TRIES = 50,     /* How often the cutover tries to lock the tables. */
+    PAUSE_MS = 500, /* The pause between two tries, in which writers get through. */
+    MOST_RATE = 100 * 1000 * 1000
+};
+
+typedef enum migrate_step {
+    STEP_NONE,
+    STEP_PLAN,
+    STEP_RUN,
+    STEP_CUTOVER,
+    STEP_BACK,
+    STEP_FINISH
+} migrate_step;
+
+static const struct {
+    const char *word;
+    migrate_step step;
+} steps[] = {{"--plan", STEP_PLAN},
+             {"--run", STEP_RUN},
+             {"--cutover", STEP_CUTOVER},
+             {"--back", STEP_BACK},
+             {"--finish", STEP_FINISH}};
+
+static bool say(const px_migration *it, const char *text)
+{
+    fprintf(it->command->out, "%s\n", text);
+    fflush(it->command->out);
+    return true;
+}
+
+static bool refuse(const px_migration *it, const char *text)
+{
+    fprintf(it->command->errors, "keyspread: migrate: %s\n", text);
+    return false;
+}
+
+/* --- plan, run --- */
+
+/* Tables that have their hash need no migration; they are left out. False: then there is none left.
+ */
+static bool leave_out_spread(px_migration *it)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < it->count; i++)
+        if (it->tables[i]->columns[it->tables[i]->hash_column].attnum == 0)
+            it->tables[kept++] = it->tables[i];
+        else
+            fprintf(it->command->errors, "keyspread: migrate: %s.%s has its hash column already\n",
+                    it->tables[i]->schema, it->tables[i]->name);
+    it->count = kept;
+    return kept > 0 ||
+           refuse(it, "there is no table to migrate: name an entry, or tables of a pattern");
+}
+
+static bool plan(px_migration *it, px_phase phase)
+{
+    if (!leave_out_spread(it))
+        return false;
+    if (phase != PX_PHASE_NONE)
+        return refuse(it,
+                      "a migration is under way, whose statements are in keyspread.migration_step");
+    bool good = px_migration_do(it, it->writer, "begin");
+    bool fits = good && px_plan_make(it);
+    good = good && PQtransactionStatus(it->writer) == PQTRANS_INTRANS && px_plan_print(it);
+    return px_migration_do(it, it->writer, "rollback") && good && fits;
+}
+
+static bool begin(px_migration *it)
+{
+    bool good = leave_out_spread(it) && px_migration_do(it, it->writer, "begin") &&
+                px_plan_make(it) && px_plan_keep(it) && px_migration_do(it, it->writer, "commit");
+    if (!good && PQtransactionStatus(it->writer) != PQTRANS_IDLE)
+        PQclear(PQexec(it->writer, "rollback"));
+    return good;
+}
+
+static bool run(px_migration *it, px_phase phase)
+{
+    uint64_t keys;
+    if (phase > PX_PHASE_READY)
+        return refuse(it,
+                      "the tables are switched already: --finish or --back is what can come now");
+    if (phase == PX_PHASE_NONE && !begin(it))
+        return false;
+    if (!px_migration_load(it))
+        return false;
+    if (phase != PX_PHASE_READY &&
+        !(px_plan_run(it, "make") && px_rows_copy(it) && px_rows_catch_up(it, false, &keys) &&
+          px_plan_run(it, "index")))
+        return false;
+    return px_rows_catch_up_soon(it) && px_migration_reach(it, PX_PHASE_READY) &&
+           say(it, "All rows are in the new tables. Next: keyspread migrate CONFIG --cutover");
+}
+
+/* --- one transaction that switches --- */
+
+typedef enum attempt { ATTEMPT_DONE, ATTEMPT_LOCKED, ATTEMPT_FAILED } attempt;
+
+/* What comes out of a statement within an attempt; the transaction is over unless it is done. */
+static attempt try_statements(const px_migration *it, const char *sql)
+{
+    PGresult *result = PQexec(it->writer, sql);
+    ExecStatusType status = PQresultStatus(result);
+    attempt made = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK ? ATTEMPT_DONE
+                   : px_migration_was_locked(result)                       ? ATTEMPT_LOCKED
+                                                                           : ATTEMPT_FAILED;
+    if (made == ATTEMPT_FAILED)
+        px_migration_say(it, result, "the switch failed, and has changed nothing");
+    PQclear(result);
+    if (made != ATTEMPT_DONE)
+        PQclear(PQexec(it->writer, "rollback"));
+    return made;
+}
+
+/* The migrated tables and all that have foreign keys of or to them: these change, too. */
+static char *lock_statement(const px_migration *it, const char *mode)
+{
+    PGresult *rows = px_migration_askf(it, it->writer,
+                                       "select 'lock table ' || string_agg(format('%%I.%%I', "
+                                       "nspname, relname), ', ' order by c.oid) || ' in %s mode'"
+                                       " from pg_class c join pg_namespace s on s.oid = "
+                                       "c.relnamespace where c.oid in (select to_regclass(name)"
+                                       " from keyspread.migration_table union select case when "
+                                       "m.oid = o.conrelid then o.confrelid else"
+                                       " o.conrelid end from (select to_regclass(name)::oid oid "
+                                       "from keyspread.migration_table) m join"
+                                       " pg_constraint o on o.contype = 'f' and m.oid in "
+                                       "(o.conrelid, o.confrelid) where o.conparentid = 0)",
+                                       mode);
+    char *text =
+        rows != NULL ? pgw_strndup(PQgetvalue(rows, 0, 0), (size_t)PQgetlength(rows, 0, 0)) : NULL;
+    PQclear(rows);
+    return text;
+}
+
+/* Locks all tables within 300 ms, for which writers may wait in vain, and nobody longer. */
+static attempt lock_tables(const px_migration *it, const char *lock)
+{
+    static const char begin[] = "begin isolation level repeatable read; set local lock_timeout = "
+                                "'300ms'; set local statement_timeout ="
+                                " '300ms'";
+    attempt made = try_statements(it, begin);
+    made = made == ATTEMPT_DONE ? try_statements(it, lock) : made;
+    return made == ATTEMPT_DONE ? try_statements(it, "set local statement_timeout = 0") : made;
+}
+
+/* Takes over the last changes, while writers are kept out, and makes sure that the tables are those
+ * that the plan was made of. */
+static bool is_ready(const px_migration *it, const char *version)
+{
+    uint64_t keys;
+    if (!px_rows_catch_up(it, true, &keys))
+        return false;
+    char *now = px_plan_version(it);
+    bool same = now != NULL && strcmp(now, version) == 0;
+    if (now != NULL && !same)
+        refuse(it, "the tables are being changed: try again");
+    free(now);
+    return same;
+}
+
+/* `version` is that of the tables; NULL: the new tables have the names, and nothing is to be caught
+ * up. */
+static attempt switch_once(const px_migration *it, const char *lock, const char *statements,
+                           const char *version, px_phase reached)
+{
+    attempt made = lock_tables(it, lock);
+    if (made != ATTEMPT_DONE)
+        return made;
+    if (version != NULL && !is_ready(it, version)) {
+        PQclear(PQexec(it->writer, "rollback"));
+        return ATTEMPT_FAILED;
+    }
+    made = try_statements(it, statements);
+    if (made != ATTEMPT_DONE)
+        return made;
+    if (!px_migration_reach(it, reached))
+        return ATTEMPT_FAILED;
+    return try_statements(it, "commit");
+}
+
+static void pause_between(void)
+{
+    struct timespec time = {PAUSE_MS / 1000, (long)(PAUSE_MS % 1000) * 1000000};
+    nanosleep(&time, NULL);
+}
+
+/* All tables in one transaction. For the last changes writers are kept out, and readers are not;
+ * then the names are exchanged, which takes a moment. */
+static bool switch_tables(const px_migration *it, const char *phase, const char *version,
+                          px_phase reached)
+{
+    char *statements = px_plan_statements(it, phase);
+    char *lock = lock_statement(it, version != NULL ? "share row exclusive" : "access exclusive");
+    attempt made = statements != NULL && lock != NULL ? ATTEMPT_LOCKED : ATTEMPT_FAILED;
+    for (int i = 0; i < TRIES && made == ATTEMPT_LOCKED; i++) {
+        if (i > 0)
+            pause_between();
+        made = switch_once(it, lock, statements, version, reached);
+        if (made == ATTEMPT_LOCKED)
+            say(it, "others hold a lock: the tables are not switched yet");
+    }
+    if (made == ATTEMPT_LOCKED)
+        refuse(it, "others have held locks all the time, and nothing is switched: end long "
+                   "transactions, and try again");
+    free(statements);
+    free(lock);
+    return made == ATTEMPT_DONE;
+}
+
+/* --- cutover, back, finish --- */
+
+static bool switch_to_new(const px_migration *it)
+{
+    char *version = NULL;
+    bool good = px_rows_compare(it, false) && px_plan_still_fits(it, &version) &&
+                px_rows_catch_up_soon(it) && switch_tables(it, "cutover", version, PX_PHASE_CUT) &&
+                say(it, "The new tables have the names.");
+    free(version);
+    return good;
+}
+
+static bool cutover(px_migration *it, px_phase phase)
+{
+    if (phase == PX_PHASE_NONE || phase == PX_PHASE_BEGUN)
+        return refuse(it, "not all rows are copied: --run comes first");
+    if (phase == PX_PHASE_BACK)
+        return refuse(it, "the migration is being taken back: --back goes on");
+    if (!px_migration_load(it))
+        return false;
+    if (phase == PX_PHASE_READY && !switch_to_new(it))
+        return false;
+    return px_plan_run(it, "check") &&
+           say(it, "Done. The old tables are kept in step, for --back, until --finish drops them.");
+}
+
+/* Runs a phase that ends the migration: in the transaction that takes its state away. */
+static bool end_by(const px_migration *it, const char *phase)
+{
+    pgw_buf sql = {0};
+    char *statements = px_plan_statements(it, phase);
+    pgw_buf_addf(&sql, "%s%s", statements != NULL ? statements : "", px_plan_forget);
+    bool good = statements != NULL && px_migration_patiently(it, sql.ptr);
+    pgw_buf_free(&sql);
+    free(statements);
+    return good;
+}
+
+/* Whether both tables have the same columns still: the old one does not follow an ALTER TABLE. */
+static bool has_same_columns(const px_migration *it)
+{
+    PGresult *rows = px_migration_ask(
+        it, it->writer,
+        "select name from keyspread.migration_table t where columns is distinct from (select"
+        " string_agg(quote_ident(attname), ', ' order by attnum) from pg_attribute where attrelid ="
+        " to_regclass(t.name) and attnum > 0 and not attisdropped and attname <> t.hash)");
+    bool same = rows != NULL && PQntuples(rows) == 0;
+    if (rows != NULL && !same)
+        fprintf(it->command->errors,
+                "keyspread: migrate: the columns of %s have been changed since the cutover, and "
+                "those of the old "
+                "table were not: --finish is the only way on, or the columns as they were\n",
+                PQgetvalue(rows, 0, 0));
+    PQclear(rows);
+    return same;
+}
+
+static bool back(px_migration *it, px_phase phase)
+{
+    if (phase == PX_PHASE_NONE)
+        return refuse(it, "there is no migration that could be taken back");
+    if (phase == PX_PHASE_BEGUN || phase == PX_PHASE_READY)
+        return end_by(it, "abandon") &&
+               say(it, "The migration is taken back: the tables are as they were.");
+    if (phase == PX_PHASE_CUT &&
+        !(px_migration_load(it) && has_same_columns(it) && px_rows_compare(it, true) &&
+          switch_tables(it, "back", NULL, PX_PHASE_BACK) &&
+          say(it, "The old tables have the names.")))
+        return false;
+    return px_plan_run(it, "check_back") && px_migration_patiently(it, px_plan_forget) &&
+           say(it, "Done.");
+}
+
+static bool finish(px_migration *it, px_phase phase)
+{
+    PGresult *left = phase != PX_PHASE_CUT
+                         ? NULL
+                         : px_migration_ask(it, it->writer,
+                                            "select from keyspread.migration_step where phase ="
+                                            " 'check' and not done");
+    bool checked = left != NULL && PQntuples(left) == 0;
+    PQclear(left);
+    if (phase != PX_PHASE_CUT || !checked)
+        return refuse(it, phase == PX_PHASE_CUT
+                              ? "foreign keys are not all checked: --cutover goes on with that"
+                              : "the tables are not switched: --run and --cutover come first");
+    return end_by(it, "finish") && say(it, "Done. The old tables are dropped.");
+}
+
+static bool take_step(px_migration *it, migrate_step step)
+{
+    px_phase phase;
+    if (!px_migration_open(it) || !px_migration_phase(it, &phase))
+        return false;
+    switch (step) {
+    case STEP_PLAN:
+        return plan(it, phase);
+    case STEP_RUN:
+        return run(it, phase);
+    case STEP_CUTOVER:
+        return cutover(it, phase);
+    case STEP_BACK:
+        return back(it, phase);
+    case STEP_FINISH:
+        return finish(it, phase);
+    case STEP_NONE:
+        break;
+    }
+    return false;
+}
+
+/* --- the tables --- */
+
+/* Tables and what the file says of them. */
+typedef struct asked {
+    const px_command *command;
+    const cfg_config *config;
+    px_tables *tables; /* One a name on the command line, or one of all entries. */
+    px_named *named;
+    size_t count;
+    const rw_table **all;
+    size_t all_count;
+    pgw_arena arena; /* The tables point to the configurations in it. */
+} asked;
+
+/* A table that has its hash is migrated already, unless it was by the migration that is under way.
+ */
+static bool take_table(asked *it, const rw_table *table, const char *path)
+{
+    pgw_error error = PGW_ERROR_NONE;
+    if (table->unusable != NULL && !px_table_can_hash(table, &error)) {
+        fprintf(it->command->errors, "%s: table %s.%s: %s\n", path, table->schema, table->name,
+                error.message);
+        return false;
+    }
+    it->all = pgw_realloc(it->all, (it->all_count + 1) * sizeof *it->all);
+    it->all[it->all_count++] = table;
+    return true;
+}
+
+/* The database is asked for the columns, whatever the file says of them. */
+static const cfg_config *without_columns(asked *it, const cfg_config *config)
+{
+    cfg_config *other = pgw_arena_alloc(&it->arena, sizeof *other);
+    *other = *config;
+    other->tables = pgw_arena_alloc(&it->arena, config->table_count * sizeof *other->tables);
+    for (size_t i = 0; i < config->table_count; i++) {
+        other->tables[i] = config->tables[i];
+        other->tables[i].column_count = 0;
+    }
+    return other;
+}
+
+static bool take_named(asked *it, const cfg_config *config)
+{
+    px_tables *tables = &it->tables[it->count++];
+    bool good = px_tables_load(tables, without_columns(it, config), it->command->errors);
+    for (size_t i = 0; good && i < tables->count; i++)
+        good = take_table(it, tables->tables[i], config->path);
+    return good;
+}
+
+static bool find_tables(asked *it, size_t count, char **names)
+{
+    it->tables = pgw_calloc(count + 1, sizeof *it->tables);
+    it->named = pgw_calloc(count + 1, sizeof *it->named);
+    bool good = true;
+    if (count == 0)
+        return take_named(it, it->config);
+    for (size_t i = 0; good && i < count; i++)
+        good = px_named_find(&it->named[i], it->config, names[i], it->command->errors) &&
+               take_named(it, &it->named[i].config);
+    return good;
+}
+
+static void free_tables(asked *it, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        px_named_free(&it->named[i]);
+    for (size_t i = 0; i < it->count; i++)
+        px_tables_free(&it->tables[i]);
+    pgw_arena_free(&it->arena);
+    free(it->all);
+    free(it->named);
+    free(it->tables);
+}
+
+/* --- the command's words --- */
+
+/* What the words say. */
+typedef struct words {
+    migrate_step step;
+    unsigned rate;
+    char **accepted, **names;
+    size_t accepted_count, name_count;
+} words;
+
+static bool read_rate(const char *text, unsigned *rate)
+{
+    char *end;
+    unsigned long number = strtoul(text, &end, 10);
+    *rate = (unsigned)number;
+    return *text >= '1' && *text <= '9' && *end == '\0' && number <= MOST_RATE;
+}
+
+static bool read_option(words *to, char *word)
+{
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        if (strcmp(word, steps[i].word) == 0) {
+            bool first = to->step == STEP_NONE;
+            to->step = steps[i].step;
+            return first;
+        }
+    if (strncmp(word, "--rate=", 7) == 0)
+        return read_rate(word + 7, &to->rate);
+    if (strncmp(word, "--accept=", 9) != 0 || word[9] == '\0')
+        return false;
+    to->accepted[to->accepted_count++] = word + 9;
+    return true;
+}
+
+/* The first word that is no option is CONFIG. */
+static bool read_words(const px_command *command, words *to)
+{
+    for (int i = 0; i < command->argc; i++)
+        if (command->argv[i][0] != '-')
+            to->names[to->name_count++] = command->argv[i];
+        else if (!read_option(to, command->argv[i])) {
+            fprintf(command->errors, "keyspread: migrate does not take \"%s\" here\n",
+                    command->argv[i]);
+            return false;
+        }
+    return to->name_count > 0 && to->step != STEP_NONE;
+}
+
+static bool migrate(const px_command *command, const words *what)
+{
+    cfg_config *config = px_config_load(what->names[0], command->errors);
+    if (config != NULL && config->backend.dialect == CFG_DIALECT_YDB) {
+        fputs("keyspread: migrate works in PostgreSQL alone\n", command->errors);
+        cfg_free(config);
+        return false;
+    }
+    asked tables = {.command = command, .config = config};
+    bool good = config != NULL && find_tables(&tables, what->name_count - 1, what->names + 1);
+    px_migration it = {.command = command,
+                       .config = config,
+                       .tables = tables.all,
+                       .count = tables.all_count,
+                       .rate = what->rate,
+                       .accepted = what->accepted,
+                       .accepted_count = what->accepted_count};
+    good = good && take_step(&it, what->step);
+    px_migration_close(&it);
+    if (config != NULL)
+        free_tables(&tables, what->name_count - 1);
+    cfg_free(config);
+    return good;
+}
+
+int px_command_migrate(const px_command *command)
+{
+    size_t most = (size_t)command->argc;
+    words what = {.accepted = pgw_calloc(most, sizeof(char *)),
+                  .names = pgw_calloc(most, sizeof(char *))};
+    bool usage = !read_words(command, &what);
+    if (usage)
+        fputs("usage: keyspread migrate CONFIG [TABLE...] --plan | --run [--rate=ROWS] | --cutover "
+              "| --back | "
+              "--finish [--accept=NAME...]\n",
+              command->errors);
+    bool good = !usage && migrate(command, &what);
+    free(what.accepted);
+    free(what.names);
+    return usage ? PX_USAGE : good ? PX_DONE : PX_WRONG;
+}

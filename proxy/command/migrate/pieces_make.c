@@ -1,0 +1,152 @@
+#include "proxy/command/migrate/pieces_make.h"
+
+#include <stddef.h>
+
+/* The list of columns in a definition, as a match from its beginning; it holds no expression. */
+#define LIST "[(](?:\"[^\"]*\"|[^\")])*"
+
+/* Whether rows that are equal in the columns of the constraint or index certainly meet in one
+ * partition: it has all columns that the hash is made of. */
+#define MEETS(numbers)                                                                             \
+    "(not t.parted or (select coalesce(array_agg(k.attname::text) @> t.hash_key, false)"           \
+    " from pg_attribute k where k.attrelid = t.relid and k.attnum = any (" numbers ")))"
+
+/* An expression index has no column for an expression: what is unique by it may not meet. */
+#define INDEX_MEETS MEETS("i.indkey::int2[]")
+
+const px_piece px_pieces_make[] = {
+    {"make", "The new tables, and later the old ones, stand in schemas of their own.",
+     "select min(place), 0, format('CREATE SCHEMA IF NOT EXISTS %I; CREATE SCHEMA IF NOT EXISTS"
+     " %I', ns, os) from pg_temp.t group by ns, os"},
+
+    {"make", "The keys of rows that change while they are copied.",
+     "select place, 0, format('CREATE TABLE keyspread.changes_%s AS SELECT %s FROM %s WITH NO"
+     " DATA; ALTER TABLE keyspread.changes_%1$s REPLICA IDENTITY FULL', place, keys, old) from"
+     " pg_temp.t"},
+
+    {"make", "Logs the key of each row that changes.",
+     "select place, 0, format($text$CREATE FUNCTION keyspread.log_%s() RETURNS trigger LANGUAGE "
+     "plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $keyspread$\n"
+     "BEGIN\n"
+     "    IF TG_OP <> 'INSERT' THEN\n"
+     "        INSERT INTO keyspread.changes_%1$s SELECT %2$s;\n"
+     "    END IF;\n"
+     "    IF TG_OP = 'INSERT' OR (TG_OP = 'UPDATE' AND ROW(%2$s) IS DISTINCT FROM ROW(%3$s)) THEN\n"
+     "        INSERT INTO keyspread.changes_%1$s SELECT %3$s;\n"
+     "    END IF;\n"
+     "    RETURN NULL;\n"
+     "END $keyspread$;\n"
+     "CREATE FUNCTION keyspread.refuse_%1$s() RETURNS trigger LANGUAGE plpgsql AS $keyspread$\n"
+     "BEGIN\n"
+     "    RAISE EXCEPTION 'cannot truncate a table that keyspread migrates' USING ERRCODE = "
+     "'55000',\n"
+     "        HINT = 'Use DELETE, or wait until it is switched (keyspread migrate --cutover).';\n"
+     "END $keyspread$ $text$, place, old_keys, new_keys) from pg_temp.t"},
+
+    {"make",
+     "From here on changes are logged; rows that writers had under way are committed before. It"
+     " waits for these writers.",
+     "select place, 0, format('CREATE TRIGGER keyspread_log AFTER INSERT OR UPDATE OR DELETE ON"
+     " %s FOR EACH ROW EXECUTE FUNCTION keyspread.log_%s(); ALTER TABLE %1$s ENABLE ALWAYS"
+     " TRIGGER keyspread_log; CREATE TRIGGER keyspread_log_truncate BEFORE TRUNCATE ON %1$s"
+     " EXECUTE FUNCTION keyspread.refuse_%2$s(); ALTER TABLE %1$s ENABLE ALWAYS TRIGGER"
+     " keyspread_log_truncate', old, place) from pg_temp.t"},
+
+    {"make",
+     "The new table: columns with types, collations, defaults, identity, generated columns, NOT"
+     " NULL, CHECKs and comments are PostgreSQL's own copy; behind them the hash.",
+     NULL},
+
+    {"make", "The sequence of the identity column is called as the old one.",
+     "select t.place, k.attnum, format($text$DO $keyspread$ BEGIN EXECUTE format('ALTER SEQUENCE"
+     " %%s RENAME TO %%I', pg_get_serial_sequence(%L, %L), %L); END $keyspread$ $text$, t.fresh,"
+     " k.attname, x.relname) from pg_temp.t join pg_attribute k on k.attrelid = t.relid and"
+     " k.attidentity <> '' and not k.attisdropped join pg_class x on x.oid ="
+     " pg_get_serial_sequence(t.old, k.attname)::regclass where x.relname <> t.n || '_' ||"
+     " k.attname || '_seq'"},
+
+    {"make", "Settings of columns.",
+     "select t.place, k.attnum, format('ALTER TABLE %s ALTER COLUMN %I SET %s', t.fresh,"
+     " k.attname, what) from pg_temp.t join pg_attribute k on k.attrelid = t.relid and k.attnum"
+     " > 0 and not k.attisdropped, unnest(array['STATISTICS ' || nullif(k.attstattarget, -1),"
+     " '(' || (select string_agg(o, ', ') from unnest(k.attoptions) o where split_part(o, '=',"
+     " 1) <> 'pg_attver') || ')']) what where what is not null"},
+
+    {"make", "Storage options and tablespaces; of a table in partitions those of each partition.",
+     "select t.place, 0, format('ALTER TABLE %I.%I SET (%s)', t.ns, m, o.what) from pg_temp.t,"
+     " unnest(t.made) m, lateral (select string_agg(format('%s=%L', split_part(x, '=', 1),"
+     " substr(x, strpos(x, '=') + 1)), ', ') what from (select unnest(t.reloptions) x union all"
+     " select 'toast.' || unnest(c.reloptions) from pg_class c where c.oid = t.reltoastrelid)"
+     " options) o where o.what is not null union all select t.place, 1, format('ALTER TABLE"
+     " %I.%I SET TABLESPACE %I', t.ns, m, spcname) from pg_temp.t join pg_tablespace s on s.oid"
+     " = t.reltablespace, unnest(t.made) m"},
+
+    {"make", "Its comment.",
+     "select place, 0, format('COMMENT ON TABLE %s IS %L', fresh, e) from pg_temp.t,"
+     " obj_description(relid, 'pg_class') e where e is not null"},
+
+    {"make", "Rights on the table and on its columns.",
+     "select place, 0, format('GRANT %s ON %s TO %s%s', string_agg(privilege_type, ', '), fresh,"
+     " receiver, option) from (select t.place, t.fresh, acl.* from pg_temp.t,"
+     " aclexplode(t.relacl) acl where acl.grantee <> t.relowner) g, lateral (select case"
+     " g.grantee when 0 then 'PUBLIC' else quote_ident(pg_get_userbyid(g.grantee)) end, case"
+     " when g.is_grantable then ' WITH GRANT OPTION' else '' end) r(receiver, option) group by"
+     " place, fresh, receiver, option union all select t.place, k.attnum, format('GRANT %s (%I)"
+     " ON %s TO %s%s', g.privilege_type, k.attname, t.fresh, receiver, option) from pg_temp.t"
+     " join pg_attribute k on k.attrelid = t.relid and not k.attisdropped, aclexplode(k.attacl)"
+     " g, lateral (select case g.grantee when 0 then 'PUBLIC' else"
+     " quote_ident(pg_get_userbyid(g.grantee)) end, case when g.is_grantable then ' WITH GRANT"
+     " OPTION' else '' end) r(receiver, option)"},
+
+    {"index", "Rows that are equal here are in one partition, so that the hash may stand beside.",
+     "select t.place, o.oid, format('ALTER TABLE %s ADD CONSTRAINT %I %s', t.fresh, o.conname,"
+     " case when not t.parted then e when t.hash_first then regexp_replace(e, '[(]',"
+     " format('(%I, ', t.hash))"
+     " else regexp_replace(e, '^([^(]*" LIST
+     ")', format('\\1, %I', t.hash)) end) from pg_temp.t join pg_constraint o on o.conrelid ="
+     " t.relid, pg_get_constraintdef(o.oid) e where (o.contype = "
+     "'u' and " MEETS("o.conkey") ") or (o.contype = 'x' and not t.parted)"},
+
+    {"index", "Indexes, by the names of the old ones.",
+     "select t.place, i.indexrelid, format('CREATE %sINDEX %I ON %s ', case when i.indisunique"
+     " then 'UNIQUE ' else '' end, x.relname, t.fresh) || case when not i.indisunique or not"
+     " t.parted then short when t.hash_first then regexp_replace(short, '[(]', format('(%I, ',"
+     " t.hash)) else"
+     " regexp_replace(short, '^(USING \\w+ " LIST
+     ")', format('\\1, %I', t.hash)) end from pg_temp.t join pg_index i on i.indrelid = t.relid"
+     " join pg_class x on x.oid = i.indexrelid, lateral (select substr(pg_get_indexdef(x.oid),"
+     " strpos(pg_get_indexdef(x.oid), ' ON ' || t.old || ' ') + length(t.old) + 5)) d(short)"
+     " where not i.indisprimary and i.indisvalid and not exists (select from pg_constraint o"
+     " where o.conindid = x.oid and o.conrelid = t.relid and o.contype in ('u',"
+     " 'x')) and (not i.indisunique or " INDEX_MEETS " and (not t.parted or i.indexprs is null))"},
+
+    {"index", "Tablespaces of indexes.",
+     "select t.place, x.oid, format('ALTER INDEX %I.%I SET TABLESPACE %I', t.ns, x.relname,"
+     " spcname) from pg_temp.t join pg_index i on i.indrelid = t.relid join pg_class x on x.oid"
+     " = i.indexrelid join pg_tablespace s on s.oid = x.reltablespace where not t.parted"},
+
+    {"index", "Foreign keys that refer to the key alone need it to be UNIQUE without the hash.",
+     NULL},
+
+    {"index", "Comments on constraints and indexes.",
+     "select t.place, x.oid, format('COMMENT ON INDEX %I.%I IS %L', t.ns, x.relname, e) from"
+     " pg_temp.t join pg_index i on i.indrelid = t.relid join pg_class x on x.oid ="
+     " i.indexrelid, obj_description(x.oid, 'pg_class') e where e is not null and (not"
+     " i.indisunique or i.indisprimary"
+     " or " INDEX_MEETS
+     ") union all select t.place, o.oid, format('COMMENT ON CONSTRAINT %I ON %s IS %L',"
+     " o.conname, t.fresh, e) from pg_temp.t join pg_constraint o on o.conrelid = t.relid,"
+     " obj_description(o.oid, 'pg_constraint') e where e is not null and (o.contype = 'p' or"
+     " (o.contype ="
+     " 'u' and " MEETS("o.conkey") ") or (o.contype = 'x' and not t.parted))"},
+
+    {"index", "Statistics objects.",
+     "select t.place, x.oid, replace(replace(pg_get_statisticsobjdef(x.oid), format('STATISTICS"
+     " %I.%I ', s.nspname, x.stxname), format('STATISTICS %I.%I ', t.ns, x.stxname)), ' FROM '"
+     " || t.old, ' FROM ' || t.fresh) from pg_temp.t join pg_statistic_ext x on x.stxrelid ="
+     " t.relid join pg_namespace s on s.oid = x.stxnamespace"},
+
+    {"index", "The planner's statistics.",
+     "select place, 0, format('ANALYZE %s', fresh) from pg_temp.t"},
+
+    {NULL, NULL, NULL}};

@@ -1,0 +1,256 @@
+#include "proxy/command/migrate/pieces_switch.h"
+
+#include <stddef.h>
+
+/* Sequences of serial columns (deptype a) and of identity columns (deptype i). */
+#define SEQUENCES                                                                                  \
+    "pg_temp.t join pg_depend d on d.refclassid = 'pg_class'::regclass and d.refobjid = t.relid "  \
+    "and"                                                                                          \
+    " d.refobjsubid > 0 and d.classid = 'pg_class'::regclass join pg_class x on x.oid = d.objid "  \
+    "and"                                                                                          \
+    " x.relkind = 'S' join pg_attribute k on k.attrelid = t.relid and k.attnum = d.refobjsubid "
+
+/* The old table's triggers, without those that log its changes. */
+#define TRIGGERS                                                                                   \
+    "pg_temp.t join pg_trigger g on g.tgrelid = t.relid and not g.tgisinternal and g.tgname not "  \
+    "in"                                                                                           \
+    " ('keyspread_log', 'keyspread_log_truncate')"
+
+#define PUBLICATIONS                                                                               \
+    "pg_temp.t join pg_publication_rel l on l.prrelid = t.relid join pg_publication p on p.oid ="  \
+    " l.prpubid"
+
+#define STATISTICS                                                                                 \
+    "pg_temp.t join pg_statistic_ext x on x.stxrelid = t.relid join pg_namespace s on s.oid ="     \
+    " x.stxnamespace"
+
+/* In its place a view keeps its rights, its comment, and whatever is built on it. */
+#define VIEWS                                                                                      \
+    "select distinct 0, v.oid::int8, format('CREATE OR REPLACE VIEW %I.%I%s AS %s', s.nspname,"    \
+    " v.relname, ' WITH (' || array_to_string(v.reloptions, ', ') || ')',"                         \
+    " rtrim(pg_get_viewdef(v.oid), ';')) from pg_temp.t join pg_depend d on d.refclassid ="        \
+    " 'pg_class'::regclass and d.refobjid = t.relid and d.classid = 'pg_rewrite'::regclass join"   \
+    " pg_rewrite r on r.oid = d.objid join pg_class v on v.oid = r.ev_class and v.relkind = 'v' "  \
+    "join"                                                                                         \
+    " pg_namespace s on s.oid = v.relnamespace union all select distinct 0, f.oid::int8,"          \
+    " pg_get_functiondef(f.oid) from pg_temp.t join pg_depend d on d.refclassid ="                 \
+    " 'pg_class'::regclass and d.refobjid = t.relid and d.classid = 'pg_proc'::regclass join "     \
+    "pg_proc f"                                                                                    \
+    " on f.oid = d.objid"
+
+/* A schema that holds something else stays. */
+#define DROP_SCHEMAS(which)                                                                        \
+    "select min(place), 1, format($text$DO $keyspread$ BEGIN DROP SCHEMA IF EXISTS %I; EXCEPTION " \
+    "WHEN"                                                                                         \
+    " dependent_objects_still_exist THEN NULL; END $keyspread$ $text$, " which                     \
+    ") from pg_temp.t group by " which
+
+#define ALL_TABLES(which) "string_agg(" which ", ', ' order by place)"
+
+const px_piece px_pieces_switch[] = {
+    {"cutover", "All changes are in the new tables: the log ends.",
+     "select place, 0, format('DROP TRIGGER keyspread_log ON %s; DROP TRIGGER"
+     " keyspread_log_truncate ON %1$s; DROP FUNCTION keyspread.log_%s(),"
+     " keyspread.refuse_%2$s(); DROP TABLE keyspread.changes_%2$s', old, place) from pg_temp.t"},
+
+    {"cutover", "A serial's sequence is to belong to the new table.",
+     "select t.place, x.oid, format('ALTER SEQUENCE %s OWNED BY NONE', x.oid::regclass) "
+     "from " SEQUENCES "where d.deptype = 'a'"},
+
+    {"cutover", "Foreign keys of and to the old table; they are made again, of and to the new one.",
+     "select place, oid, format('ALTER TABLE %s DROP CONSTRAINT %I', referrer, conname) from"
+     " pg_temp.fk"},
+
+    {"cutover", "The old table gets what the new one has: its triggers are not to fire again.",
+     "select distinct t.place, 0, format('ALTER TABLE %s DISABLE TRIGGER USER', t.old) "
+     "from " TRIGGERS},
+
+    {"cutover", "Publications are to tell of the new table.",
+     "select t.place, p.oid, format('ALTER PUBLICATION %I DROP TABLE %s', p.pubname, t.old) "
+     "from " PUBLICATIONS},
+
+    {"cutover", "The old table leaves its place.",
+     "select place, 0, format('ALTER TABLE %s SET SCHEMA %I', old, os) from pg_temp.t union all"
+     " select t.place, x.oid, format('ALTER STATISTICS %I.%I SET SCHEMA %I', s.nspname,"
+     " x.stxname, t.os) "
+     "from " STATISTICS},
+
+    {"cutover", "The new table takes it.",
+     "select place, 0, format('ALTER TABLE %s SET SCHEMA %I', fresh, s) from pg_temp.t union all"
+     " select place, 1, format('ALTER TABLE %I.%I SET SCHEMA %I', ns, l, s) from pg_temp.t,"
+     " unnest(leaf) l union all select t.place, x.oid, format('ALTER STATISTICS %I.%I SET SCHEMA"
+     " %I', t.ns, x.stxname,"
+     " s.nspname) from " STATISTICS},
+
+    {"cutover", "Its owner.",
+     "select place, 0, format('ALTER TABLE %I.%I OWNER TO %I', s, m, pg_get_userbyid(relowner))"
+     " from pg_temp.t, unnest(n || leaf) m where pg_get_userbyid(relowner) <> current_user union"
+     " all select min(place), 1, format('GRANT USAGE ON SCHEMA %I TO %I', os,"
+     " pg_get_userbyid(relowner)) from pg_temp.t where pg_get_userbyid(relowner) <> current_user"
+     " group by os, relowner"},
+
+    {"cutover", "Sequences go on where they are.",
+     "select t.place, x.oid, case d.deptype when 'a' then format('ALTER SEQUENCE %s OWNED BY"
+     " %s.%I', x.oid::regclass, t.old, k.attname) else format('SELECT"
+     " setval(pg_get_serial_sequence(%L, %L),"
+     " last_value, is_called) FROM %I.%I', t.old, k.attname, t.os, x.relname) end from " SEQUENCES
+     "where d.deptype in ('a', 'i')"},
+
+    {"cutover",
+     "Foreign keys: all new rows are checked from here on, the others afterwards. Of a table in"
+     " partitions each partition has them until then.",
+     "select f.place, f.oid, format('ALTER TABLE %s ADD CONSTRAINT %I %s NOT VALID', f.referrer,"
+     " f.conname, f.def) from pg_temp.fk f where not f.lost and not f.from_parted union all"
+     " select f.place, f.oid, format('ALTER TABLE %I.%I ADD CONSTRAINT %I %s NOT VALID', f.s, l,"
+     " f.conname, f.def) from pg_temp.fk f, unnest(f.leaf) l where not f.lost and f.from_parted"},
+
+    {"cutover", "Triggers, with their state.",
+     "select t.place, g.oid, pg_get_triggerdef(g.oid) || case when g.tgenabled = 'O' then ''"
+     " else format('; ALTER TABLE %s %s TRIGGER %I', t.old, case g.tgenabled when 'D' then"
+     " 'DISABLE' when 'R' then 'ENABLE REPLICA' else 'ENABLE ALWAYS' end, g.tgname) end ||"
+     " coalesce('; ' || format('COMMENT ON TRIGGER %I ON %s IS ', g.tgname, t.old) ||"
+     " quote_literal(obj_description(g.oid, 'pg_trigger')), '') "
+     "from " TRIGGERS},
+
+    {"cutover",
+     "Views and functions that name the table are made anew, so that they mean the new one.",
+     VIEWS},
+
+    {"cutover", "What subscribers know a row by.",
+     "select place, 0, format('ALTER TABLE %I.%I REPLICA IDENTITY %s', s, m, case relreplident"
+     " when 'f' then 'FULL' when 'n' then 'NOTHING' else 'USING INDEX ' || quote_ident((select"
+     " x.relname from pg_index i join pg_class x on x.oid = i.indexrelid where i.indrelid ="
+     " relid and i.indisreplident)) end) from pg_temp.t, unnest(n || leaf) m where relreplident"
+     " <> 'd' and (not parted or relreplident <> 'i')"},
+
+    {"cutover", "Publications.",
+     "select t.place, p.oid, format('ALTER PUBLICATION %I ADD TABLE %s', p.pubname, t.old) "
+     "from " PUBLICATIONS},
+
+    {"cutover", "The index that CLUSTER goes by.",
+     "select t.place, 0, format('ALTER TABLE %s CLUSTER ON %I', t.old, x.relname) from pg_temp.t"
+     " join pg_index i on i.indrelid = t.relid and i.indisclustered join pg_class x on x.oid ="
+     " i.indexrelid where not t.parted"},
+
+    {"cutover", "Keeps the old table in step, for the way back.",
+     "select place, 0, format($text$CREATE FUNCTION keyspread.back_%s() RETURNS trigger LANGUAGE "
+     "plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $keyspread$\n"
+     "BEGIN\n"
+     "    IF TG_OP = 'INSERT' THEN\n"
+     "        INSERT INTO %2$s (%3$s) OVERRIDING SYSTEM VALUE VALUES (%4$s);\n"
+     "    ELSIF TG_OP = 'UPDATE' THEN\n"
+     "        %5$s;\n"
+     "    ELSIF TG_OP = 'DELETE' THEN\n"
+     "        DELETE FROM %2$s WHERE (%6$s) = (%7$s);\n"
+     "    ELSE\n"
+     "        TRUNCATE %2$s CASCADE;\n"
+     "    END IF;\n"
+     "    RETURN NULL;\n"
+     "END $keyspread$;\n"
+     "CREATE TRIGGER keyspread_back AFTER INSERT OR UPDATE OR DELETE ON %8$s FOR EACH ROW EXECUTE "
+     "FUNCTION keyspread.back_%1$s();\n"
+     "CREATE TRIGGER keyspread_back_truncate AFTER TRUNCATE ON %8$s EXECUTE FUNCTION "
+     "keyspread.back_%1$s();\n"
+     "ALTER TABLE %8$s ENABLE ALWAYS TRIGGER keyspread_back;\n"
+     "ALTER TABLE %8$s ENABLE ALWAYS TRIGGER keyspread_back_truncate$text$, place, kept, stored,"
+     " new_stored, case when changed = '' then 'NULL' else format('UPDATE %s SET %s WHERE (%s) ="
+     " (%s)', kept, changed, keys, old_keys) end, keys, old_keys, old) from pg_temp.t"},
+
+    {"check", "All rows of before are checked, while writers go on.",
+     "select place, oid, format('ALTER TABLE %s VALIDATE CONSTRAINT %I', referrer, conname) from"
+     " pg_temp.fk where not lost and not from_parted and convalidated union all select f.place,"
+     " f.oid, format('ALTER TABLE %I.%I VALIDATE CONSTRAINT %I', f.s, l, f.conname) from"
+     " pg_temp.fk f, unnest(f.leaf) l where not f.lost and f.from_parted"},
+
+    {"check",
+     "The foreign key of the whole table takes those of its partitions, which are checked.",
+     "select place, oid, format('ALTER TABLE %s ADD CONSTRAINT %I %s', referrer, conname, def)"
+     " from pg_temp.fk where not lost and from_parted"},
+
+    {"check", "Comments on foreign keys.",
+     "select place, oid, format('COMMENT ON CONSTRAINT %I ON %s IS %L', conname, referrer, e)"
+     " from pg_temp.fk, obj_description(oid, 'pg_constraint') e where not lost and e is not null"},
+
+    {"back", "The old table is not to follow any more.",
+     "select place, 0, format('DROP TRIGGER keyspread_back ON %s; DROP TRIGGER"
+     " keyspread_back_truncate ON %1$s; DROP FUNCTION keyspread.back_%s()', old, place) from"
+     " pg_temp.t"},
+
+    {"back", "Foreign keys that refer to the new tables.",
+     "select place, oid, format('ALTER TABLE %s DROP CONSTRAINT %I', referrer, conname) from"
+     " pg_temp.fk where not lost and from_place is null"},
+
+    {"back", "A serial's sequence is to belong to the old table again.",
+     "select t.place, x.oid, format('ALTER SEQUENCE %s OWNED BY NONE', x.oid::regclass) "
+     "from " SEQUENCES "where d.deptype = 'a'"},
+
+    {"back", "The new table leaves its place, with its partitions.",
+     "select place, 0, format('ALTER TABLE %s SET SCHEMA %I', old, ns) from pg_temp.t union all"
+     " select place, 1, format('ALTER TABLE %I.%I SET SCHEMA %I', s, l, ns) from pg_temp.t,"
+     " unnest(leaf) l union all select t.place, x.oid, format('ALTER STATISTICS %I.%I SET SCHEMA"
+     " %I', s.nspname, x.stxname,"
+     " t.ns) from " STATISTICS},
+
+    {"back", "The old table takes it.",
+     "select place, 0, format('ALTER TABLE %s SET SCHEMA %I', kept, s) from pg_temp.t union all"
+     " select t.place, x.oid, format('ALTER STATISTICS %I.%I SET SCHEMA %I', t.os, x.stxname,"
+     " s.nspname) "
+     "from " STATISTICS},
+
+    {"back", "Sequences go on where they are.",
+     "select t.place, x.oid, case d.deptype when 'a' then format('ALTER SEQUENCE %s OWNED BY"
+     " %s.%I', x.oid::regclass, t.old, k.attname) else format('SELECT"
+     " setval(pg_get_serial_sequence(%L, %L),"
+     " last_value, is_called) FROM %I.%I', t.old, k.attname, t.ns, x.relname) end from " SEQUENCES
+     "where d.deptype in ('a', 'i')"},
+
+    {"back", "The old table's triggers fire again.",
+     "select t.place, g.oid, format('ALTER TABLE %s %s TRIGGER %I', t.old, case g.tgenabled when"
+     " 'R' then"
+     " 'ENABLE REPLICA' when 'A' then 'ENABLE ALWAYS' else 'ENABLE' end, g.tgname) from " TRIGGERS
+     " where g.tgenabled <> 'D'"},
+
+    {"back", "Foreign keys: all new rows are checked from here on, the others afterwards.",
+     "select place, oid, format('ALTER TABLE %s ADD CONSTRAINT %I %s NOT VALID', referrer,"
+     " conname, def) from pg_temp.fk"},
+
+    {"back", "Views and functions mean the old table again.", VIEWS},
+
+    {"back", "Publications.",
+     "select t.place, p.oid, format('ALTER PUBLICATION %I ADD TABLE %s', p.pubname, t.old) "
+     "from " PUBLICATIONS},
+
+    {"back", "The new tables go.",
+     "select 0, 0, 'DROP TABLE ' || " ALL_TABLES("fresh") " from pg_temp.t"},
+
+    {"back", "Their schemas go.", DROP_SCHEMAS("ns") " union all " DROP_SCHEMAS("os")},
+
+    {"check_back", "All rows of before are checked, while writers go on.",
+     "select place, oid, format('ALTER TABLE %s VALIDATE CONSTRAINT %I', referrer, conname) from"
+     " pg_temp.fk where convalidated"},
+
+    {"check_back", "Comments on foreign keys.",
+     "select place, oid, format('COMMENT ON CONSTRAINT %I ON %s IS %L', conname, referrer, e)"
+     " from pg_temp.fk, obj_description(oid, 'pg_constraint') e where e is not null"},
+
+    {"finish", "The old table is not to follow any more.",
+     "select place, 0, format('DROP TRIGGER keyspread_back ON %s; DROP TRIGGER"
+     " keyspread_back_truncate ON %1$s; DROP FUNCTION keyspread.back_%s()', old, place) from"
+     " pg_temp.t"},
+
+    {"finish",
+     "The old tables go. What still refers to one of them is named, and then nothing is dropped.",
+     "select 0, 0, 'DROP TABLE ' || " ALL_TABLES("kept") " from pg_temp.t"},
+
+    {"finish", "The schemas go.", DROP_SCHEMAS("ns") " union all " DROP_SCHEMAS("os")},
+
+    {"abandon", "Nothing is logged any more, and nothing of the new tables stays.",
+     "select place, 0, format('DROP TRIGGER IF EXISTS keyspread_log ON %s; DROP TRIGGER IF"
+     " EXISTS keyspread_log_truncate ON %1$s; DROP FUNCTION IF EXISTS keyspread.log_%s(),"
+     " keyspread.refuse_%2$s(); DROP TABLE IF EXISTS keyspread.changes_%2$s', old, place) from"
+     " pg_temp.t union all select 0, 0,"
+     " 'DROP TABLE IF EXISTS ' || " ALL_TABLES("fresh") " from pg_temp.t"},
+
+    {"abandon", "Their schemas go.", DROP_SCHEMAS("ns") " union all " DROP_SCHEMAS("os")},
+
+    {NULL, NULL, NULL}};
