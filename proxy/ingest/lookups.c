@@ -286,7 +286,7 @@ void px_lookups_learn(px_lookups *lookups, const uint32_t *types)
     memcpy(lookups->types, types, lookups->own * sizeof *types);
 }
 
-/* Arrays travel in text, and what stands beside them. */
+/* Arrays and buckets travel in text, and what stands beside them. */
 static bool write_bind_text(const rw_conditions *conditions, const pgw_bind *bind,
                             const rw_further *more, pgw_arena *arena, pgw_buf *out)
 {
@@ -303,7 +303,7 @@ static bool write_bind(const rw_conditions *conditions, const pgw_bind *bind,
                        const rw_further *more, pgw_arena *arena, pgw_buf *out)
 {
     size_t count = conditions->parameters;
-    if (conditions->arrays)
+    if (conditions->in_text)
         return write_bind_text(conditions, bind, more, arena, out);
     int64_t *hashes = pgw_arena_alloc(arena, count * sizeof *hashes);
     for (size_t i = 0; i < count; i++)

@@ -34,7 +34,7 @@ static void add_sent(const rw_statement *it, pgw_slice text, bool prepared, pgw_
                      &conditions);
     rw_conditions_render(&conditions, text, &sent);
     pgw_buf_addf(out, "%zu %zu $%u+%u %d: %.*s", conditions.count, conditions.lookup_count,
-                 conditions.own, conditions.parameters, conditions.arrays, (int)sent.len,
+                 conditions.own, conditions.parameters, conditions.in_text, (int)sent.len,
                  sent.ptr != NULL ? sent.ptr : "");
     for (size_t at = 1; at <= sent.len; at += STEP)
         pgw_buf_addf(out, " %zu%s", rw_conditions_position(&conditions, text, at, true),

@@ -1,7 +1,6 @@
 #include "rewrite/statement/lookup/lookup_render.h"
 
 #include "rewrite/hash/hash.h"
-#include "rewrite/hash/hash_column.h"
 #include "rewrite/hash/hash_sql.h"
 #include "rewrite/insert/guard.h"
 #include "rewrite/lex/quote.h"
@@ -50,22 +49,13 @@ static void add_end(const rw_lookup *lookup, pgw_buf *out)
     pgw_buf_add_str(out, lookup->wrapped ? "" : lookup->until > 0 ? " AND (" : " AND");
 }
 
-/* A hash. A bucket is quoted, so that it is of the column's own type wherever that matters to what
- * finds the rows. */
+/* A hash. A bucket is quoted, so that it has its column's type: a store may find rows by their keys
+ * only where types are the same. */
 static void add_hash(const rw_table *table, uint64_t hash, pgw_buf *out)
 {
     pgw_buf_add_str(out, table->buckets > 0 ? "'" : "");
     rw_hash_print(table, hash, out);
     pgw_buf_add_str(out, table->buckets > 0 ? "'" : "");
-}
-
-/* A parameter that stands for a hash, or for an array of them, is bound as an int8. */
-static void add_parameter(const rw_lookup *lookup, uint32_t number, pgw_buf *out)
-{
-    const rw_table *table = lookup->table;
-    pgw_buf_addf(out, "$%" PRIu32, number);
-    if (table->buckets > 0)
-        pgw_buf_addf(out, "::%s%s", rw_hash_column_type(table), lookup->array > 0 ? "[]" : "");
 }
 
 void rw_lookup_render(const rw_lookup *lookup, const uint64_t *hashes, uint32_t first, pgw_buf *out)
@@ -80,7 +70,7 @@ void rw_lookup_render(const rw_lookup *lookup, const uint64_t *hashes, uint32_t 
     for (size_t key = 0; key < lookup->keys; key++) {
         pgw_buf_add_str(out, key > 0 ? ", " : "");
         if (first > 0 && rw_lookup_is_bound(lookup, key))
-            add_parameter(lookup, first++, out);
+            pgw_buf_addf(out, "$%u", first++);
         else
             add_hash(table, hashes[key], out);
     }

@@ -138,7 +138,7 @@ static void add_condition(rw_conditions *to, const rw_lookup *lookup, const rw_p
     uint32_t first = prepared != NULL ? prepared->parameters + to->parameters + 1 : 0;
     rw_lookup_render(lookup, hashes, first, &text);
     to->parameters += bound;
-    to->arrays |= lookup->array > 0;
+    to->in_text |= lookup->array > 0 || lookup->table->buckets > 0;
     to->lookups[to->lookup_count++] = lookup;
     add(to, (rw_change){.at = lookup->at, .text = pgw_arena_keep(reading->arena, &text)});
 }
@@ -246,12 +246,20 @@ bool rw_conditions_put_in(const rw_conditions *conditions, pgw_slice text, size_
     return in != NULL && !in->moved;
 }
 
+/* An array of hashes, a hash, or a bucket, which has its column's type, as a constant has. */
+static uint32_t type_of_hash(const rw_lookup *lookup)
+{
+    const rw_table *table = lookup->table;
+    uint32_t type = table->buckets > 0 ? table->columns[table->hash_column].type : PGW_INT8;
+    return lookup->array > 0 ? pgw_array_of(type) : type;
+}
+
 void rw_conditions_types(const rw_conditions *conditions, uint32_t *types)
 {
     for (size_t i = 0; i < conditions->lookup_count && !conditions->by_sql; i++) {
         const rw_lookup *lookup = conditions->lookups[i];
         for (uint32_t bound = count_bound(lookup); bound > 0; bound--)
-            *types++ = lookup->array > 0 ? pgw_array_of(PGW_INT8) : PGW_INT8;
+            *types++ = type_of_hash(lookup);
     }
 }
 

@@ -14,7 +14,7 @@ typedef struct rw_conditions {
     size_t lookup_count;
     uint32_t parameters; /* that are none of the client's … */
     uint32_t own;        /* … and stand behind these */
-    bool arrays;         /* some of the former are arrays */
+    bool in_text;        /* the former are bound in text: some are arrays, or buckets */
     bool by_sql;         /* it is a PREPARE: there are none, the server computes hashes of keys */
     size_t made;         /* … by expressions of so many bytes */
 } rw_conditions;
