@@ -448,6 +448,59 @@ class Migrate(MigrateCase):
             self.assertEqual(command.wait(), 0)
         self.assertEqual(self.admin("select id, one_hash is not null from one order by id"), [["1", "t"], ["2", "t"]])
 
+    def test_foreign_keys_of_all_kinds(self):
+        """Of a table to itself, in a circle, deferrable, with actions; of tables in partitions; to what is not the key. The old
+        tables follow what they do."""
+        self.admin("""create table plain (id int primary key); insert into plain select generate_series(1, 100);
+            create table tree (id int primary key, parent int references tree on delete cascade,
+                plain int references plain on delete set null deferrable initially deferred, ring int);
+            create table ring (id int primary key, tree int references tree);
+            alter table tree add constraint ringed foreign key (ring) references ring deferrable;
+            insert into tree values (1, null, 5), (2, 1, 6), (3, 2, 7); insert into ring values (1, 1); update tree set ring = 1;
+            create table parted (id bigint primary key, plain int not null references plain on delete cascade, other int constraint named references plain);
+            comment on constraint named on parted is 'its name'; insert into parted select n, 1 + n % 100, 1 from generate_series(1, 2000) n;
+            create table target (id int primary key, t int unique); create table source (t int references target (t) on update cascade, id int primary key);
+            insert into target values (1, 10); insert into source values (10, 1)""")
+        names = ["tree", "ring", "parted", "target", "source"]
+        keys = ("select conrelid::regclass, conname, pg_get_constraintdef(oid), convalidated, obj_description(oid, 'pg_constraint') from pg_constraint"
+                " where contype = 'f' and conparentid = 0 order by 1, 2")
+        before = self.admin(keys)
+        config = {**self.config(names), "listen": ["127.0.0.1:6432"]}
+        config["tables"][2]["partitions"] = {"uniform": 3}
+        file = self.file(config)
+        self.run_command("migrate", file, "--run")
+        self.run_command("migrate", file, "--cutover")
+        self.assertEqual(self.admin(keys), before)
+        self.assertEqual(self.admin("select count(*) from pg_constraint where contype = 'f' and conparentid <> 0 and convalidated"), [["6"]])
+
+        def both(sql, *rows):
+            """In the new tables and in the old ones."""
+            for schema in ("public", "keyspread_old_public"):
+                self.assertEqual(self.admin(f"set search_path = {schema}, public; {sql}"), list(map(list, rows)), (schema, sql))
+
+        # Rows of one statement in any order, and of one transaction.
+        self.admin("insert into tree (id, parent, plain, tree_hash) values (10, 11, 5, 0), (11, null, 6, 0)")
+        self.admin("begin; insert into tree (id, plain, tree_hash) values (12, 500, 0); insert into plain values (500); commit")
+        self.admin("insert into parted (id, plain, other, parted_hash) values (5000, 1, 1, 1), (5001, 2, 2, -1)")
+        for sql in ("insert into parted (id, plain, parted_hash) values (5002, 10000, 1)", "insert into ring (id, tree, ring_hash) values (5, 5, 5)",
+                    "delete from ring", "insert into source (id, t, source_hash) values (5, 5, 5)"):
+            with self.subTest(sql), self.assertRaisesRegex(AssertionError, "23503"):
+                self.admin(sql)
+        self.admin("delete from plain where id = 7")
+        both("select count(*) from parted where plain = 7", ["0"])
+        both("select id, plain from tree order by 1", ["1", "5"], ["2", "6"], ["3", None], ["10", "5"], ["11", "6"], ["12", "500"])
+        self.admin("delete from tree where id = 11; update target set t = 20; insert into plain values (7)")
+        both("select id from tree order by 1", ["1"], ["2"], ["3"], ["12"])
+        both("select t from source", ["20"])
+        self.admin("truncate parted; insert into parted (id, plain, parted_hash) values (1, 1, 1)")
+        self.admin("update parted set id = 2, plain = 3, parted_hash = -9000000000000000000")
+        both("select id, plain from parted", ["2", "3"])
+
+        self.run_command("migrate", file, "--back")
+        self.assertEqual(self.admin(keys), before)
+        self.assertEqual(self.admin("select id, plain from parted"), [["2", "3"]])
+        self.assertEqual(self.admin("select nspname from pg_namespace where nspname like 'keyspread%'"), [])
+
     def test_a_role_that_owns_the_tables(self):
         """It is no superuser; the tables belong to a group that it is of."""
         self.admin("create role owners; create role mover login in role owners; grant create on database app to mover;"
