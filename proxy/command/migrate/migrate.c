@@ -159,14 +159,30 @@ static attempt lock_tables(const px_migration *it, const char *lock)
     return made == ATTEMPT_DONE ? try_statements(it, "set local statement_timeout = 0") : made;
 }
 
-static attempt switch_once(const px_migration *it, const char *lock, const char *statements,
-                           px_phase reached)
+/* Takes over the last changes, while writers are kept out, and makes sure that the tables are those
+ * that the plan was made of. */
+static bool is_ready(const px_migration *it, const char *version)
 {
     uint64_t keys;
+    if (!px_rows_catch_up(it, true, &keys))
+        return false;
+    char *now = px_plan_version(it);
+    bool same = now != NULL && strcmp(now, version) == 0;
+    if (now != NULL && !same)
+        refuse(it, "the tables are being changed: try again");
+    free(now);
+    return same;
+}
+
+/* `version` is that of the tables; NULL: the new tables have the names, and nothing is to be caught
+ * up. */
+static attempt switch_once(const px_migration *it, const char *lock, const char *statements,
+                           const char *version, px_phase reached)
+{
     attempt made = lock_tables(it, lock);
     if (made != ATTEMPT_DONE)
         return made;
-    if (reached == PX_PHASE_CUT && !(px_rows_catch_up(it, true, &keys) && px_plan_still_fits(it))) {
+    if (version != NULL && !is_ready(it, version)) {
         PQclear(PQexec(it->writer, "rollback"));
         return ATTEMPT_FAILED;
     }
@@ -186,16 +202,16 @@ static void pause_between(void)
 
 /* All tables in one transaction. For the last changes writers are kept out, and readers are not;
  * then the names are exchanged, which takes a moment. */
-static bool switch_tables(const px_migration *it, const char *phase, px_phase reached)
+static bool switch_tables(const px_migration *it, const char *phase, const char *version,
+                          px_phase reached)
 {
     char *statements = px_plan_statements(it, phase);
-    char *lock =
-        lock_statement(it, reached == PX_PHASE_CUT ? "share row exclusive" : "access exclusive");
+    char *lock = lock_statement(it, version != NULL ? "share row exclusive" : "access exclusive");
     attempt made = statements != NULL && lock != NULL ? ATTEMPT_LOCKED : ATTEMPT_FAILED;
     for (int i = 0; i < TRIES && made == ATTEMPT_LOCKED; i++) {
         if (i > 0)
             pause_between();
-        made = switch_once(it, lock, statements, reached);
+        made = switch_once(it, lock, statements, version, reached);
         if (made == ATTEMPT_LOCKED)
             say(it, "others hold a lock: the tables are not switched yet");
     }
@@ -209,6 +225,16 @@ static bool switch_tables(const px_migration *it, const char *phase, px_phase re
 
 /* --- cutover, back, finish --- */
 
+static bool switch_to_new(const px_migration *it)
+{
+    char *version = NULL;
+    bool good = px_rows_compare(it, false) && px_plan_still_fits(it, &version) &&
+                px_rows_catch_up_soon(it) && switch_tables(it, "cutover", version, PX_PHASE_CUT) &&
+                say(it, "The new tables have the names.");
+    free(version);
+    return good;
+}
+
 static bool cutover(px_migration *it, px_phase phase)
 {
     if (phase == PX_PHASE_NONE || phase == PX_PHASE_BEGUN)
@@ -217,9 +243,7 @@ static bool cutover(px_migration *it, px_phase phase)
         return refuse(it, "the migration is being taken back: --back goes on");
     if (!px_migration_load(it))
         return false;
-    if (phase == PX_PHASE_READY &&
-        !(px_rows_compare(it, false) && px_rows_catch_up_soon(it) &&
-          switch_tables(it, "cutover", PX_PHASE_CUT) && say(it, "The new tables have the names.")))
+    if (phase == PX_PHASE_READY && !switch_to_new(it))
         return false;
     return px_plan_run(it, "check") &&
            say(it, "Done. The old tables are kept in step, for --back, until --finish drops them.");
@@ -265,7 +289,8 @@ static bool back(px_migration *it, px_phase phase)
                say(it, "The migration is taken back: the tables are as they were.");
     if (phase == PX_PHASE_CUT &&
         !(px_migration_load(it) && has_same_columns(it) && px_rows_compare(it, true) &&
-          switch_tables(it, "back", PX_PHASE_BACK) && say(it, "The old tables have the names.")))
+          switch_tables(it, "back", NULL, PX_PHASE_BACK) &&
+          say(it, "The old tables have the names.")))
         return false;
     return px_plan_run(it, "check_back") && px_migration_patiently(it, px_plan_forget) &&
            say(it, "Done.");

@@ -306,33 +306,77 @@ bool px_plan_keep(const px_migration *it)
     return px_migration_do(it, it->writer, make_state);
 }
 
-bool px_plan_still_fits(const px_migration *it)
+/* Each version of a row of the catalog has its transaction and its place. */
+#define VERSIONS(from) " union all select concat(x.tableoid, x.xmin, x.ctid) from " from
+
+/* The rows of the catalog that a plan is made of. */
+static const char *const ask_version[] = {
+    "with t as (select to_regclass(name)::oid oid from keyspread.migration_table), d as (select"
+    " d.* from pg_depend d, t where d.refclassid = 'pg_class'::regclass and d.refobjid = t.oid), v"
+    " as (select concat(d.classid, ' ', d.objid, ' ', d.objsubid, ' ', d.refobjid, ' ',"
+    " d.refobjsubid) v from d",
+    VERSIONS("pg_class x, t where x.oid = t.oid"),
+    VERSIONS("pg_attribute x, t where x.attrelid = t.oid"),
+    VERSIONS("pg_attrdef x, t where x.adrelid = t.oid"),
+    VERSIONS("pg_constraint x, t where t.oid in (x.conrelid, x.confrelid)"),
+    VERSIONS("pg_trigger x, t where x.tgrelid = t.oid"),
+    VERSIONS("pg_index x, t where x.indrelid = t.oid"),
+    VERSIONS("pg_inherits x, t where t.oid in (x.inhrelid, x.inhparent)"),
+    VERSIONS("pg_policy x, t where x.polrelid = t.oid"),
+    VERSIONS("pg_publication_rel x, t where x.prrelid = t.oid"),
+    VERSIONS("pg_statistic_ext x, t where x.stxrelid = t.oid"),
+    VERSIONS("pg_description x, t where x.objoid = t.oid"),
+    VERSIONS("pg_rewrite x, d where x.oid = d.objid and d.classid = 'pg_rewrite'::regclass"),
+    VERSIONS("pg_proc x, d where x.oid = d.objid and d.classid = 'pg_proc'::regclass"),
+    ") select md5(string_agg(v, ',' order by v)) from v"};
+
+char *px_plan_version(const px_migration *it)
 {
-    if (!make_plan(it) ||
-        !px_migration_do(
-            it, it->writer,
-            "delete from pg_temp.obstacle where acceptable and name in (select name from"
-            " keyspread.migration_accepted)") ||
-        !tell_obstacles(it))
-        return false;
-    PGresult *rows = px_migration_ask(
-        it, it->writer,
-        "(select 'now' as at, phase, statement from pg_temp.plan except all select 'now', phase, "
-        "statement"
-        " from keyspread.migration_step) union all (select 'then', phase, statement from"
-        " keyspread.migration_step except all select 'then', phase, statement from pg_temp.plan) "
-        "limit 5");
+    pgw_buf sql = {0};
+    for (size_t i = 0; i < sizeof ask_version / sizeof *ask_version; i++)
+        pgw_buf_add_str(&sql, ask_version[i]);
+    pgw_buf_add_byte(&sql, '\0');
+    PGresult *row = px_migration_ask(it, it->writer, sql.ptr);
+    pgw_buf_free(&sql);
+    char *version =
+        row == NULL ? NULL : pgw_strndup(PQgetvalue(row, 0, 0), (size_t)PQgetlength(row, 0, 0));
+    PQclear(row);
+    return version;
+}
+
+static const char ask_changes[] =
+    "(select 'now', phase, statement from pg_temp.plan except all select 'now', phase, statement"
+    " from keyspread.migration_step) union all (select 'then', phase, statement from"
+    " keyspread.migration_step except all select 'then', phase, statement from pg_temp.plan) limit "
+    "5";
+
+/* Says what differs between the kept plan and the one that is made now. */
+static bool compare_plans(const px_migration *it)
+{
+    PGresult *rows = px_migration_ask(it, it->writer, ask_changes);
     bool good = rows != NULL && PQntuples(rows) == 0;
     if (rows != NULL && !good)
         fputs("keyspread: migrate: the tables have been changed since the migration began: take it "
-              "back "
-              "(--back), and begin again. What differs:\n",
+              "back (--back), and begin again. What differs:\n",
               it->command->errors);
     for (int row = 0; rows != NULL && row < PQntuples(rows); row++)
         fprintf(it->command->errors, "    %s: %s\n", PQgetvalue(rows, row, 0),
                 PQgetvalue(rows, row, 2));
     PQclear(rows);
     return good;
+}
+
+static const char forget_accepted[] = "delete from pg_temp.obstacle where acceptable and name in"
+                                      " (select name from keyspread.migration_accepted)";
+
+bool px_plan_still_fits(const px_migration *it, char **version)
+{
+    *version = NULL;
+    bool good = px_migration_do(it, it->writer, "begin isolation level repeatable read") &&
+                (*version = px_plan_version(it)) != NULL && make_plan(it) &&
+                px_migration_do(it, it->writer, forget_accepted) && tell_obstacles(it) &&
+                compare_plans(it);
+    return px_migration_do(it, it->writer, "rollback") && good;
 }
 
 const char px_plan_forget[] =
