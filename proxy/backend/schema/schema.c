@@ -126,7 +126,7 @@ static void relation_from_row(rw_table *table, char *const *row)
     table->heeds_updates = is_true(row[PX_SCHEMA_UPDATES]);
     table->defers_updates = row[PX_SCHEMA_UPDATES][0] == 'd';
     table->in_parts = kind == 'p';
-    table->migrated = is_true(row[PX_SCHEMA_MIGRATED]);
+    table->migrated = row[PX_SCHEMA_RELKIND][0] != '\0' && row[PX_SCHEMA_RELKIND][1] == '+';
     table->part_names = row[PX_SCHEMA_PARTS][0] != '\0' ? copy(row[PX_SCHEMA_PARTS]) : NULL;
     table->last = (int16_t)strtol(row[PX_SCHEMA_SYSTEM], NULL, 10);
     const char *system = strchr(row[PX_SCHEMA_SYSTEM], ' ');

@@ -122,11 +122,11 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " join pg_catalog.pg_language l on l.oid = fn.prolang where not g.tgisinternal"                \
     " and g.tgenabled <> 'D' group by p.root)"
 
-/* Whether `keyspread migrate` logs changes of the table, until the one with the hash has its name.
- */
+/* What stands behind the kind of a table whose changes `keyspread migrate` logs, until the one with
+ * the hash has its name. */
 #define MIGRATED                                                                                   \
-    "(c.triggers > 0 and exists (select from pg_catalog.pg_trigger g where g.tgrelid = c.oid"      \
-    " and g.tgname = 'keyspread_log'))::pg_catalog.text"
+    "case when c.triggers > 0 and exists (select from pg_catalog.pg_trigger g where g.tgrelid"     \
+    " = c.oid and g.tgname = 'keyspread_log') then '+' end"
 
 /* Columns that a foreign key writes, past keyspread. */
 #define CASCADED                                                                                   \
@@ -358,7 +358,7 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
     pgw_buf_add_str(
         sql,
         " select c.nspname::pg_catalog.text, c.relname::pg_catalog.text, pg_catalog.concat(c.oid), "
-        "c.relkind::pg_catalog.text,"
+        "pg_catalog.concat(c.relkind, " MIGRATED "),"
         " pg_catalog.concat(c.triggers), c.triggers_insert::pg_catalog.text, "
         "c.rules_insert::pg_catalog.text, "
         "c.on_update,"
@@ -379,7 +379,7 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
         "c.reads_settings::pg_catalog.text, case when " IS_FIRST " then " PARTS
         " end, case when " IS_FIRST
         " then pg_catalog.concat((select l.relnatts from pg_catalog.pg_class l"
-        " where l.oid = c.oid), ' ', " SYSTEM_COLUMNS ") end, " MIGRATED " from relations c"
+        " where l.oid = c.oid), ' ', " SYSTEM_COLUMNS ") end from relations c"
         " join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum > 0"
         " and not a.attisdropped"
         " join pg_catalog.pg_type t on t.oid = a.atttypid"

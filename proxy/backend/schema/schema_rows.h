@@ -11,8 +11,9 @@
 typedef enum px_schema_cell {
     PX_SCHEMA_SCHEMA,
     PX_SCHEMA_TABLE,
-    PX_SCHEMA_OID,           /* of pg_class */
-    PX_SCHEMA_RELKIND,       /* r, p, v, … */
+    PX_SCHEMA_OID,     /* of pg_class */
+    PX_SCHEMA_RELKIND, /* r, p, v, … Behind it +: `keyspread migrate` copies the table's rows to
+                          one that has the hash */
     PX_SCHEMA_TRIGGER_COUNT, /* its own, but for the internal ones */
     PX_SCHEMA_TRIGGERS, /* t: INSERT fires triggers, here or in a partition, or runs other code of
                             the database's, which may change its session */
@@ -51,7 +52,6 @@ typedef enum px_schema_cell {
     PX_SCHEMA_READS,      /* t: a default or check of the table may read a setting */
     PX_SCHEMA_PARTS,      /* the table's part_names, in its first row */
     PX_SCHEMA_SYSTEM,     /* … the table's `last`, a blank, its `system_columns` */
-    PX_SCHEMA_MIGRATED,   /* t: `keyspread migrate` copies the table's rows to one with the hash */
     PX_SCHEMA_CELLS
 } px_schema_cell;
 

@@ -7,8 +7,6 @@
 #ifndef PX_MIGRATE_PIECES_H
 #define PX_MIGRATE_PIECES_H
 
-#include <stdbool.h>
-
 /* A kind of statement, each row of `sql` gives one: the table's place, an order, the statement. It
  * reads the views pg_temp.t (the tables) and pg_temp.fk (their foreign keys). */
 typedef struct px_piece {
@@ -16,21 +14,5 @@ typedef struct px_piece {
     const char *reason;
     const char *sql; /* NULL: plan.c makes the statements by keyspread's own code. */
 } px_piece;
-
-/* Something that the new table cannot have. Each row gives the table's place, the name by which it
- * is accepted, and what it is. */
-typedef struct px_obstacle {
-    const char *advice; /* What to do about it. */
-    bool acceptable;    /* --accept=NAME lets it be lost. */
-    const char *sql;
-} px_obstacle;
-
-/* Parts of the SQL that makes the temporary tables asked (filled by plan.c), plan and obstacle, and
- * the views t and fk. The last is NULL. */
-extern const char *const px_pieces_tables[];
-
-/* The lists end with an element without a reason, or without an advice. */
-extern const px_piece px_pieces_make[], px_pieces_switch[];
-extern const px_obstacle px_obstacles[];
 
 #endif

@@ -1,4 +1,4 @@
-#include "proxy/command/migrate/pieces.h"
+#include "proxy/command/migrate/pieces_tables.h"
 
 #include <stddef.h>
 

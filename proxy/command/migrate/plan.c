@@ -4,7 +4,10 @@
 #include <string.h>
 
 #include "protocol/value_text.h"
-#include "proxy/command/migrate/pieces.h"
+#include "proxy/command/migrate/obstacles.h"
+#include "proxy/command/migrate/pieces_make.h"
+#include "proxy/command/migrate/pieces_switch.h"
+#include "proxy/command/migrate/pieces_tables.h"
 #include "rewrite/hash/hash_column.h"
 #include "rewrite/lex/quote.h"
 #include "rewrite/statement/define/referable.h"
