@@ -1,5 +1,6 @@
 /*
- * commands: finds what `keyspread WORD …` asks for: run, check, explain, hash, ddl, verify, migrate, version.
+ * commands: finds what `keyspread WORD …` asks for: run, check, explain, hash, ddl, verify,
+ * migrate, version.
  */
 #ifndef PX_COMMANDS_H
 #define PX_COMMANDS_H
