@@ -168,7 +168,7 @@ class Faults(EndpointCase):
         self.insert(3)
         counters = self.endpoint.counters()
         del counters["compiled"]  # depends on what was compiled before
-        self.assertEqual(counters, {"statements": 7, "commits": 3, "failures": 1, "severed": 1,
+        self.assertEqual(counters, {"statements": 7, "commits": 3, "failures": 1, "severed": 1, "rows_read": 0,
                                     "cancels": 0, "requests": {"1": 5}})
 
 
