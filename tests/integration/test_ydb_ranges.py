@@ -360,6 +360,11 @@ class AgainstPostgres(Loaded, LinksCase):
                     "select id from copies order by id",
                     "with x as (select id from items order by id desc limit 3) select count(*), sum(id) from x",
                     "select p.id from plain p join items i on i.id = p.id where i.id < 5 and p.id > 2 order by p.id",
+                    "select i.id, j.label from items i join items j on i.id = j.id where i.id between 3 and 6 order by i.id",
+                    "select v.userid, count(*) from visits v left join items i on i.id = v.userid and i.amount > 7 "
+                    "where v.userid < 5 group by v.userid order by 1",
+                    "select i.id, v.ts from items i left join visits v on v.userid = i.id where i.id in (5, 30, 6) and "
+                    "(v.userid < 6 or v.userid > 100) order by 1, 2",
                     "select (select max(id) from items) - (select min(id) from items) as width",
                     "select id from items where id > 197 union all select id from plain where id < 2 order by id",
                     "select * from items order by id limit null"):
