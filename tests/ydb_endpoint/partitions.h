@@ -55,8 +55,8 @@ typedef struct ye_price {
                        time, not added to it */
 } ye_price;
 
-/* Adds a table: "name,column=userhash,position=1,uniform=16" and perhaps "unsigned", "buckets=64",
- * "key=userid:ts". False: that is not understood. */
+/* Adds a table: "name,column=userhash,position=1,uniform=16" and perhaps "unsigned", "buckets=16"
+ * or "key=userid:ts". False: that is not understood. */
 PGW_MUST_CHECK bool ye_map_add(ye_map *map, const char *description);
 /* The number of the table of that name, which there is from now on; YE_TABLES if there are too
  * many. What of the table does not change may be read without the lock. */
