@@ -326,7 +326,7 @@ static void what_is_put_in_is_bounded(void **state)
     assert_non_null(strstr(text, "IN (0::int2, 1::int2, "));
     assert_non_null(strstr(text, ", 1023::int2) AND userid > 3 order by userid limit 3"));
     /* short constants of a shape let the branches in, and long ones of the same make them too long */
-    many[0].buckets = 64;
+    many[0].buckets = 32;
     rw_shape_cache shapes = {0};
     text = "select page from visits where page = 'a' order by userid limit 3";
     assert_non_null(strstr(sent(text, &catalog, &shapes, &arena), " UNION ALL "));
