@@ -78,3 +78,17 @@ pgw_copy_field pgw_copy_field_csv(const pgw_copy_options *options, unsigned forc
     bool null = (force & PGW_COPY_FORCE_NULL) && pgw_copy_is(options->null, (pgw_slice){raw, out});
     return (pgw_copy_field){.null = null, .bytes = {raw, out}};
 }
+
+bool pgw_copy_confuses(const pgw_copy_options *options)
+{
+    static const char digits[] = "-0123456789";
+    if (options->format == PGW_COPY_BINARY)
+        return false;
+    bool null = options->null.len > 0 && strspn(options->null.ptr, digits) >= options->null.len;
+    bool marker =
+        options->marker.len > 0 && strspn(options->marker.ptr, digits) >= options->marker.len;
+    bool csv = options->format == PGW_COPY_CSV;
+    return null || marker || strchr(digits, options->delimiter) != NULL ||
+           (csv &&
+            (strchr(digits, options->quote) != NULL || strchr(digits, options->escape) != NULL));
+}

@@ -72,4 +72,8 @@ pgw_copy_field pgw_copy_field_text(const pgw_copy_options *options, char *raw, s
 pgw_copy_field pgw_copy_field_csv(const pgw_copy_options *options, unsigned force, char *raw,
                                   size_t len);
 
+/* Whether a number as the added field could be read as anything else: as NULL, as the marker of a
+ * default, as a delimiter or a quote. */
+bool pgw_copy_confuses(const pgw_copy_options *options);
+
 #endif

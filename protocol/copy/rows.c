@@ -1,14 +1,12 @@
 #include "protocol/copy/rows.h"
 
 #include "protocol/copy/fields.h"
+#include "protocol/copy/sixteen.h"
 
 #include <endian.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 /* Of so many lines the length is known: of more than can be on their way to the server. */
 enum { LINES = 65536 };
@@ -36,10 +34,6 @@ typedef struct binary {
     int32_t count; /* How many fields the tuple has. */
 } binary;
 
-/* The compiler compares them all at once, where the machine can. */
-typedef unsigned char sixteen __attribute__((vector_size(16)));
-
-/* Of csv, the escape is the last: it means nothing outside of quotes. */
 enum { SPECIALS = 5, UNQUOTED_SPECIALS = 4 };
 
 struct pgw_copy {
@@ -216,20 +210,6 @@ static void end_row(chunk *in)
 }
 
 /* --- rows of text and csv in which no byte is quoted or escaped --- */
-
-/* One bit for each byte of `matches`, which is 0 or 255. */
-static uint64_t bits_of(sixteen matches)
-{
-#ifdef __SSE2__
-    return (uint64_t)(uint32_t)_mm_movemask_epi8((__m128i)matches);
-#else
-    const uint64_t one_a_byte = UINT64_C(0x8040201008040201), sum = UINT64_C(0x0101010101010101);
-    uint64_t halves[2];
-    memcpy(halves, &matches, sizeof halves);
-    return ((le64toh(halves[0]) & one_a_byte) * sum) >> 56 |
-           ((le64toh(halves[1]) & one_a_byte) * sum) >> 56 << 8;
-#endif
-}
 
 enum { BLOCK = 64 };
 
@@ -712,18 +692,4 @@ void pgw_copy_finish(pgw_copy *copy, pgw_buf *out)
     if (copy->options->format != PGW_COPY_BINARY && !copy->ended && !copy->quoted &&
         (copy->len > 0 || copy->column > 0))
         end_row(&in);
-}
-
-bool pgw_copy_confuses(const pgw_copy_options *options)
-{
-    static const char digits[] = "-0123456789";
-    if (options->format == PGW_COPY_BINARY)
-        return false;
-    bool null = options->null.len > 0 && strspn(options->null.ptr, digits) >= options->null.len;
-    bool marker =
-        options->marker.len > 0 && strspn(options->marker.ptr, digits) >= options->marker.len;
-    bool csv = options->format == PGW_COPY_CSV;
-    return null || marker || strchr(digits, options->delimiter) != NULL ||
-           (csv &&
-            (strchr(digits, options->quote) != NULL || strchr(digits, options->escape) != NULL));
 }

@@ -9,7 +9,8 @@
 
 enum {
     PGW_COPY_KEY_MOST = 1 << 20, /* Bytes of the fields of one row that are kept to be read. */
-    PGW_COPY_LINE_MOST = 255     /* Bytes that a row is known to have; what it has more is not counted. */
+    PGW_COPY_LINE_MOST =
+        255 /* Bytes that a row is known to have; what it has more is not counted. */
 };
 
 /* Appends the added field of a row to `out`: what stands there in text and csv, without anything
@@ -32,17 +33,14 @@ uint64_t pgw_copy_rows(const pgw_copy *copy);
  * added field; more than PGW_COPY_LINE_MOST, and a row that has not ended, count as that. False: it
  * is not known any more. */
 PGW_MUST_CHECK bool pgw_copy_line(const pgw_copy *copy, uint64_t line, size_t *bytes);
-/* The line, from 1, that the row at hand is on; while its field is added, the last one that it is on. */
+/* The line, from 1, that the row at hand is on; while its field is added, the last one that it is
+ * on. */
 uint64_t pgw_copy_at_line(const pgw_copy *copy);
-/* How long `out` was when the header's line had ended, without the end of the line; 0: it has not, or
- * there is none. */
+/* How long `out` was when the header's line had ended, without the end of the line; 0: it has not,
+ * or there is none. */
 size_t pgw_copy_header_end(const pgw_copy *copy);
 /* What comes now is no data: it stands behind the mark that ends it. */
 bool pgw_copy_has_ended(const pgw_copy *copy);
 void pgw_copy_free(pgw_copy *copy); /* NULL is fine */
-
-/* Whether a number as the added field could be read as anything else: as NULL, as the marker of a
- * default, as a delimiter or a quote. */
-bool pgw_copy_confuses(const pgw_copy_options *options);
 
 #endif

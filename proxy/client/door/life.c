@@ -238,7 +238,7 @@ static void look(px_session *session)
         catch_up(session);
         px_session_set_wait(session, PX_WAIT_NOTHING);
     }
-    if (session->state == PX_READY && px_copied_is_apart(session) &&
+    if (session->own.copy != NULL && session->state == PX_READY && px_copied_is_apart(session) &&
         !px_copied_is_under_way(session))
         px_reply_input(session);
     px_request_process(session);

@@ -623,7 +623,8 @@ void px_reply_input(px_session *session)
     px_link *link = session->own.link;
     bool more = true;
     while (more && session->state == PX_READY && session->own.link == link &&
-           !px_stream_is_full(session->peer.stream) && !px_copied_is_under_way(session)) {
+           !px_stream_is_full(session->peer.stream) &&
+           (session->own.copy == NULL || !px_copied_is_under_way(session))) {
         if (session->own.left > 0)
             more = move(session, link);
         else
