@@ -205,6 +205,34 @@ class Kept(LazyCase):
         session.ask(wire.close("S", "S_1"), wire.sync())
         self.assertEqual(wire.error_of(session.ask(wire.bind("", "S_1"), wire.execute(), wire.sync())), "26000")
 
+    def test_a_commit_that_comes_in_pieces(self):
+        session = self.session()
+        parts = (wire.parse("", "commit"), *GROUP)
+        for number in range(len(parts)):
+            session.query("begin")
+            session.ask(*insert_group(number))
+            session.send(*parts[:number])
+            session.send(b"".join(parts)[sum(map(len, parts[:number])):][:3])
+            self.assertEqual(self.rows(), list(range(number)))  # Time goes by.
+            session.send(b"".join(parts)[sum(map(len, parts[:number])):][3:])
+            replies = session.read_ready()
+            self.assertEqual((wire.kinds(replies), wire.tags_of(replies)), ("12nCZ", ["COMMIT"]))
+        self.assertEqual(self.kinds(), {"lazy": len(parts)})
+        # What is no COMMIT after all does not wait.
+        session.query("begin")
+        session.ask(*insert_group(10))
+        session.send(wire.parse("", "commit"), wire.flush())
+        self.assertEqual(wire.kinds(session.read_until("1")), "1")
+        session.send(*GROUP)
+        self.assertEqual(wire.tags_of(session.read_ready()), ["COMMIT"])
+        session.query("begin")
+        session.ask(*insert_group(1))
+        session.send(parts[0])
+        self.assertEqual(len(self.rows()), 6)
+        session.send(*parts[1:])
+        replies = session.read_ready()
+        self.assertEqual((wire.error_of(replies), replies[-1].body), ("23505", b"I"))
+
     def test_a_named_commit_that_fails(self):
         session = self.session()
         session.query(INSERT.format(1))

@@ -28,6 +28,7 @@ typedef struct begin_group {
     pgw_slice text;
     bool parsed;    /* A Parse is among them; else the statement was prepared before. */
     bool described; /* Its portal is described as well. */
+    bool cut;       /* So far they are such messages, and more must come before that is known. */
     bool synced;    /* A Sync ends them; else more of their group stands behind. */
     size_t size;    /* Of all of them. */
 } begin_group;
@@ -60,6 +61,17 @@ static bool take(pgw_slice *rest, char type, px_said *said)
     return said->whole || type == 'S';
 }
 
+/* The next message, which is to be of one of these types, has not come whole. */
+static bool is_cut(pgw_slice rest, const char *types)
+{
+    pgw_frame frame;
+    if (rest.len == 0)
+        return true;
+    pgw_frame_result result = pgw_frame_next(rest, &frame);
+    return strchr(types, rest.ptr[0]) != NULL &&
+           (result == PGW_FRAME_MORE || (result == PGW_FRAME_OK && frame.size > rest.len));
+}
+
 /* The text of a statement without parameters that was prepared before, and is none of ours. */
 static pgw_slice text_of(const px_session *session, pgw_slice name)
 {
@@ -75,6 +87,8 @@ static bool read_bound(const px_session *session, bool named, pgw_slice *rest, b
     const pgw_parse *parse = &group->parse.as.parse;
     const pgw_bind *bind = &group->bind.as.bind;
     group->parsed = take(rest, 'P', &group->parse);
+    group->text = group->parsed ? parse->query : group->text;
+    group->cut = group->parsed && is_cut(*rest, "B");
     if ((!group->parsed && !named) || !take(rest, 'B', &group->bind))
         return false;
     pgw_slice name = bind->statement;
@@ -96,11 +110,14 @@ static bool read_group(const px_session *session, pgw_slice message, bool named,
     if (!read_bound(session, named, &rest, group))
         return false;
     group->described = rest.len > 0 && rest.ptr[0] == 'D';
+    group->cut = is_cut(rest, "DE");
     if (group->described && (!take(&rest, 'D', &describe) || describe.as.target.kind != 'P' ||
                              !is_unnamed(describe.as.target.name)))
         return false;
+    group->cut = group->cut || is_cut(rest, "E");
     if (!take(&rest, 'E', &group->execute) || !is_unnamed(group->execute.as.execute.portal))
         return false;
+    group->cut = is_cut(rest, "S");
     group->synced = take(&rest, 'S', &sync) && sync.message.len == PGW_HEADER;
     group->size = message.len - rest.len;
     bool goes_on = named && rest.len > 0 && (group->synced || strchr("PB", rest.ptr[0]) != NULL);
@@ -225,27 +242,40 @@ static rw_transaction read_begin(px_session *session, pgw_frame frame, pgw_slice
         return none;
     if (query && !pgw_query_decode(pgw_frame_body(message, frame), &group->text))
         return none;
-    if (!query && (!(wanted || message.len <= MESSAGE_MOST) ||
-                   !read_group(session, message, wanted, group) || !may_name(session, group)))
+    bool whole = query || ((wanted || message.len <= MESSAGE_MOST) &&
+                           read_group(session, message, wanted, group));
+    group->cut = group->cut && wanted && !whole;
+    if (!query && (!(whole || group->cut) || group->text.ptr == NULL || !may_name(session, group)))
         return none;
     rw_transaction said = read_text(session, group->text);
     bool begins = said.word == RW_TRANSACTION_BEGIN || said.word == RW_TRANSACTION_START;
+    if (group->cut)
+        return begins ? said : none;
     bool alone = group->size == message.len && group->synced &&
                  (query || (group->parsed && is_unnamed(group->bind.as.bind.statement)));
     *lazy = begins && px_lazy_begins(session, said.ordinary);
     return begins && (alone || *lazy) ? said : none;
 }
 
+/* Nobody is owed an answer before the end of the group comes. */
+static px_step await_rest(px_session *session, pgw_slice message)
+{
+    px_stream_expect(session->peer.stream, message.len + 1);
+    return PX_STEP_LATER;
+}
+
 px_step px_begin_begins(px_session *session, pgw_frame frame, pgw_slice message)
 {
     begin_group group;
-    bool lazy;
+    bool lazy = false;
     const px_replies *owed = &session->pending.replies;
     if (session->own.status != 'I' || !session->own.ready)
         return PX_STEP_PASS;
     rw_transaction said = read_begin(session, frame, message, &group, &lazy);
     if (said.word == RW_TRANSACTION_NONE)
         return PX_STEP_PASS;
+    if (group.cut)
+        return await_rest(session, message);
     if (owed->count > 0 && px_replies_are_silent(owed) && !session->own.unsynced) {
         px_session_set_wait(session, PX_WAIT_IDLE); /* what is ours alone is soon answered */
         return PX_STEP_LATER;
@@ -274,9 +304,10 @@ static rw_transaction_word read_end(px_session *session, pgw_frame frame, pgw_sl
         return RW_TRANSACTION_NONE;
     if (query && !pgw_query_decode(pgw_frame_body(message, frame), &group->text))
         return RW_TRANSACTION_NONE;
-    if (!query &&
-        (strchr("PB", frame.type) == NULL || !read_group(session, message, wanted, group) ||
-         !group->synced || !may_name(session, group)))
+    bool whole = query || (strchr("PB", frame.type) != NULL &&
+                           read_group(session, message, wanted, group) && group->synced);
+    group->cut = group->cut && wanted && !whole;
+    if (!query && (!(whole || group->cut) || group->text.ptr == NULL || !may_name(session, group)))
         return RW_TRANSACTION_NONE;
     rw_transaction_word word = read_text(session, group->text).word;
     bool ends = word == RW_TRANSACTION_COMMIT || word == RW_TRANSACTION_ROLLBACK;
@@ -327,6 +358,8 @@ px_step px_begin_ends(px_session *session, pgw_frame frame, pgw_slice message)
     rw_transaction_word word = read_end(session, frame, message, &group);
     if (word == RW_TRANSACTION_NONE)
         return PX_STEP_PASS;
+    if (group.cut)
+        return await_rest(session, message);
     if (word == RW_TRANSACTION_COMMIT && px_begun_keeps(begun)) {
         note_commit(session->own.begun, &group, query, frame.size);
         if (px_lazy_commits(session))
@@ -375,6 +408,13 @@ static bool needs_more_than_a_group(px_session *session, pgw_frame frame, pgw_sl
     return false;
 }
 
+/* The link owes answers to what is ours alone: its client has sent nothing there. */
+static bool is_being_asked(const px_session *session)
+{
+    return session->own.begun->lazy && session->own.begun->state == PX_BEGUN_THERE &&
+           session->pending.replies.count > 0 && !session->own.unsynced;
+}
+
 bool px_begin_is_met(px_session *session, pgw_frame frame, pgw_slice message)
 {
     if (strchr("Xdcf", frame.type) != NULL)
@@ -382,7 +422,7 @@ bool px_begin_is_met(px_session *session, pgw_frame frame, pgw_slice message)
     bool here = px_begun_is_here(session->own.begun);
     if (here && needs_more_than_a_group(session, frame, message))
         px_riding_go_alone(session);
-    if (!px_riding_holds_back(session))
+    if (!px_riding_holds_back(session) && !is_being_asked(session))
         return true;
     px_session_set_wait(session, PX_WAIT_IDLE);
     return false;
