@@ -15,8 +15,6 @@ static bool answer_ssl(ye_session *session)
            (context == NULL || ye_socket_secure(&session->socket, context));
 }
 
-/* Up to a StartupMessage of protocol 3.0. "Any protocol number other than 3.0, SSLRequest,
- * CancelRequest => the connection is closed without any reply". */
 /* The number of the session that has been told this key. */
 static uint32_t number_of(pgw_slice key)
 {
@@ -24,6 +22,8 @@ static uint32_t number_of(pgw_slice key)
     return pgw_read_u32(&reader) ^ MASK;
 }
 
+/* Up to a StartupMessage of protocol 3.0. "Any protocol number other than 3.0, SSLRequest,
+ * CancelRequest => the connection is closed without any reply". */
 static bool negotiate(ye_session *session, pgw_startup *startup)
 {
     pgw_startup_kind kind;
