@@ -128,8 +128,8 @@ static void add_body(char type, pgw_slice body, pgw_buf *out)
 /* The answer to the question what the session has on its link (state.h). */
 static void add_state(pgw_buf *out)
 {
-    static const char *const cells[] = {"u",  "none", "UTF8", "ISO, MDY", "postgres",  "UTC",
-                                        "on", "on",   "0",    "0",        "\"$user\"", "hex"};
+    static const char *const cells[] = {"u",  "none", "UTF8", "ISO, MDY",  "postgres", "UTC",  "on",
+                                        "on", "0",    "0",    "\"$user\"", "hex",      "eager"};
     pgw_buf row = {0};
     pgw_buf_add_i16(&row, sizeof cells / sizeof *cells);
     for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
