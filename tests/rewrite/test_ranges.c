@@ -225,6 +225,7 @@ static void the_rest_is_left_as_it_is(void **state)
         "select *, h from visits order by 2 limit 3",
         "select page from visits order by userid limit (select 5)",
         "select page from visits order by userid fetch first 5 rows with ties",
+        "select page from visits * order by userid limit 5",
         "select distinct page from visits order by userid limit 5",
         "select userid::text from visits order by userid limit 5",
         "select -userid as userid from visits order by userid limit 5",

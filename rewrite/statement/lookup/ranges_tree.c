@@ -250,6 +250,13 @@ static uint32_t skip_names(const finder *find, uint32_t at)
     return at;
 }
 
+/* Whether the table's name is written with its old sign of inheritance: events *. */
+static bool has_sign(const finder *find, uint32_t behind_name)
+{
+    const rw_tokens *in = &find->tokens;
+    return behind_name < in->count && in->text.ptr[in->list[behind_name].start] == '*';
+}
+
 /* A SELECT that asks for first rows. */
 typedef struct asking {
     const PgQuery__SelectStmt *select;
@@ -341,6 +348,8 @@ static bool add_first_rows(finder *find, const PgQuery__SelectStmt *select, cons
         return false;
     uint32_t from = (uint32_t)rw_where_token(&find->tokens, by.of->location);
     by.name = (rw_token_span){from, skip_names(find, from)};
+    if (has_sign(find, by.name.to))
+        return false;
     rw_range_edit edit = new_edit(find, by.of, by.name.from, by.name.to);
     edit.branches = table_of(find, by.of)->buckets;
     edit.limit = by.rows.limit;
