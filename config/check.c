@@ -52,11 +52,16 @@ static void check_monitoring(cfg_document *document, const char *url)
 
 static void check_dialect(cfg_document *document, const cfg_config *config)
 {
+#ifndef KEYSPREAD_YDB
+    if (config->backend.dialect == CFG_DIALECT_YDB)
+        cfg_mistake(document, "backend.dialect",
+                    "backend.dialect is ydb, and this keyspread was built without YDB");
+#endif
     check_monitoring(document, config->backend.monitoring);
     if (config->backend.dialect != CFG_DIALECT_YDB && config->backend.monitoring != NULL)
         cfg_warning(document, "backend.monitoring",
-                    "backend.monitoring is asked, and the dialect is not ydb: what it says of "
-                    "partitions is nothing to PostgreSQL");
+                    "backend.monitoring has no effect: it is for dialect ydb, and PostgreSQL's "
+                    "partitions are what the file says");
     if (config->backend.dialect != CFG_DIALECT_YDB &&
         says_capabilities(&config->backend.capabilities))
         cfg_warning(document, "backend.capabilities",

@@ -237,4 +237,10 @@ const cfg_table *cfg_find_columnar(const cfg_config *config, const char *name);
  * with the longest; NULL if there is none. */
 const cfg_table *cfg_find_pattern(const cfg_config *config, const char *schema, const char *name);
 
+/* The i-th of the file's column-oriented tables. */
+static inline const cfg_table *cfg_columnar_table(const cfg_config *config, size_t i)
+{
+    return &config->tables[config->table_count + config->pattern_count + i];
+}
+
 #endif

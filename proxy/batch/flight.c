@@ -1,9 +1,10 @@
 #include "proxy/batch/flight.h"
 
+#include "proxy/backend/base/backend.h"
 #include "proxy/backend/base/classify.h"
 #include "proxy/backend/catalog/catalog.h"
-#include "proxy/backend/places/discovery.h"
 #include "proxy/base/log.h"
+#include "proxy/base/shared.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -69,8 +70,10 @@ static void on_answered(px_attempt *attempt, px_unit *unit, px_verdict verdict)
     px_batch *batch = (px_batch *)((char *)attempt - offsetof(px_batch, attempt));
     note_time(batch, unit);
     batch->returned += unit->returned.len;
-    if (verdict != PX_VERDICT_COMMITTED && px_error_is_moved(pgw_slice_buf(&unit->error)))
-        px_discovery_doubt(unit->owner->server->discovery, unit->tables->name);
+    const px_server *server = unit->owner->server;
+    if (server->discovery != NULL && verdict != PX_VERDICT_COMMITTED &&
+        px_error_is_moved(pgw_slice_buf(&unit->error)))
+        server->backend->discovery->doubt(server->discovery, unit->tables->name);
     batch->failed = batch->failed || verdict != PX_VERDICT_COMMITTED;
     batch->doubted = batch->doubted && verdict == PX_VERDICT_COMMITTED;
     if (verdict == PX_VERDICT_LATER && postpone(batch, unit))

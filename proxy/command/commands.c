@@ -1,6 +1,5 @@
 #include "proxy/command/commands.h"
 
-#include "proxy/command/advice.h"
 #include "proxy/command/ddl.h"
 #include "proxy/command/explain.h"
 #include "proxy/command/hash.h"
@@ -13,6 +12,7 @@
 
 #include "proxy/client/door/credentials.h"
 #include "proxy/server/server.h"
+#include "ydb/ydb.h"
 
 static int run_server(const px_command *command);
 static int run_check(const px_command *command);
@@ -110,7 +110,7 @@ static int run_check(const px_command *command)
     px_credentials *credentials =
         config != NULL ? px_credentials_load(config, NULL, command->errors) : NULL;
     if (credentials != NULL) {
-        px_advice_check(config, command->errors);
+        px_ydb_advise(config, command->errors);
         px_unspread_check(config, command->errors);
     }
     size_t count = config != NULL ? config->table_count + config->columnar_count : 0;

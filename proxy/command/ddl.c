@@ -5,16 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proxy/command/advice.h"
 #include "proxy/command/carry.h"
 #include "proxy/command/base/named.h"
 #include "proxy/command/base/tables.h"
 #include "proxy/command/trigger.h"
-#include "proxy/command/yql.h"
-#include "proxy/command/yql_column.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/hash/hash_column.h"
 #include "rewrite/lex/quote.h"
+#include "ydb/ydb.h"
 
 typedef struct ddl_writer {
     const rw_table *table;
@@ -174,10 +172,8 @@ static bool print_table(const px_tables *tables, size_t i, ddl_choice choice, PG
     const rw_table *table = tables->tables[i];
     bool good = true;
     ddl_writer ddl = {.table = table, .out = out};
-    px_yql yql = {table, &tables->written[i]->ydb, &tables->config->backend.capabilities,
-                  choice == DDL_BOTH ? "-- " : ""};
     if (choice == DDL_YQL || tables->config->backend.dialect == CFG_DIALECT_YDB)
-        px_advice_print(tables->config, tables->written[i], table, command->errors);
+        px_ydb_advise_table(tables->config, tables->written[i], table, command->errors);
     print_head(&ddl);
     if (choice != DDL_YQL) {
         print_postgres(&ddl);
@@ -187,7 +183,8 @@ static bool print_table(const px_tables *tables, size_t i, ddl_choice choice, PG
     if (choice == DDL_BOTH)
         fputs("-- The same in YQL (keyspread ddl --yql prints it without the dashes):\n", out);
     if (choice != DDL_POSTGRES)
-        px_yql_print(&yql, out);
+        px_ydb_print_table(tables->config, tables->written[i], table,
+                           choice == DDL_BOTH ? "-- " : "", out);
     pgw_arena_free(&ddl.arena);
     return good;
 }
@@ -203,14 +200,6 @@ static bool print_tables(const px_tables *tables, ddl_choice choice, PGconn *lin
                    : print_table(tables, i, choice, link, command);
     }
     return good;
-}
-
-/* One of YDB's column-oriented tables, in YQL, for nothing else can make it. */
-static void print_columnar(const cfg_config *config, const cfg_table *table,
-                           const px_command *command)
-{
-    px_yql_column_advise(config, table, command->errors);
-    px_yql_column_print(config, table, command->out);
 }
 
 /* Whether the backend is asked for the columns of a table. */
@@ -259,7 +248,7 @@ static bool ddl_named(const px_command *command, const cfg_config *config, const
     px_named named;
     const cfg_table *columnar = cfg_find_columnar(config, name);
     if (columnar != NULL && choice != DDL_POSTGRES && choice != DDL_TRIGGER)
-        print_columnar(config, columnar, command);
+        px_ydb_print_columnar(config, columnar, command->out, command->errors);
     if (columnar != NULL)
         return true;
     bool good = px_named_find(&named, config, name, command->errors) &&
@@ -277,7 +266,8 @@ static bool ddl_all(const px_command *command, const cfg_config *config, ddl_cho
     bool good = ddl_tables(command, config, choice);
     for (size_t i = 0; good && i < config->columnar_count && choice != DDL_POSTGRES; i++) {
         fputs(i + config->table_count > 0 ? "\n" : "", command->out);
-        print_columnar(config, px_columnar_table(config, i), command);
+        px_ydb_print_columnar(config, cfg_columnar_table(config, i), command->out,
+                              command->errors);
     }
     return good;
 }
@@ -327,6 +317,13 @@ int px_command_ddl(const px_command *command)
               "       keyspread ddl --event-trigger\n",
               command->errors);
         return PX_USAGE;
+    }
+    if (px_ydb_backend() == NULL) {
+        if (choice == DDL_YQL) {
+            fputs("keyspread: ddl --yql: this keyspread was built without YDB\n", command->errors);
+            return PX_USAGE;
+        }
+        choice = DDL_POSTGRES;
     }
     cfg_config *config = px_config_load(argv[0], command->errors);
     bool good = config != NULL && (argc > 1 ? ddl_named(command, config, argv[1], choice)

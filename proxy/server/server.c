@@ -3,13 +3,11 @@
 #include "proxy/backend/catalog/catalog.h"
 #include "proxy/backend/base/databases.h"
 #include "proxy/base/scans.h"
-#include "proxy/backend/places/discovery.h"
 #include "proxy/backend/base/greeting.h"
 #include "proxy/backend/state/kinds.h"
 #include "proxy/backend/places/maps.h"
 #include "proxy/backend/base/pids.h"
 #include "proxy/backend/postgres/postgres.h"
-#include "proxy/backend/ydb/ydb.h"
 #include "proxy/backend/schema/rule.h"
 #include "proxy/base/address.h"
 #include "proxy/base/log.h"
@@ -27,6 +25,7 @@
 #include "proxy/server/listener.h"
 #include "proxy/server/notify.h"
 #include "proxy/server/signals.h"
+#include "ydb/ydb.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -153,7 +152,8 @@ static void stop(process *p, int signal_number)
     px_signals_close(p->signals);
     px_watchdog_stop(p->watchdog);
     uv_close((uv_handle_t *)&p->hour, NULL);
-    px_discovery_refuse(p->server.discovery);
+    if (p->server.discovery != NULL)
+        p->server.backend->discovery->refuse(p->server.discovery);
     give_order(p, on_drain, (setup){0});
 }
 
@@ -240,7 +240,8 @@ static void adopt(process *p, setup fresh)
     log_kept(p->setups[0].config, fresh.config);
     put_in_force(p, fresh);
     give_order(p, on_new_setup, fresh);
-    px_discovery_renew(p->server.discovery, fresh.config);
+    if (p->server.discovery != NULL)
+        p->server.backend->discovery->renew(p->server.discovery, fresh.config);
     px_log(CFG_LOG_INFO, "reloaded", "file=%s tables=%zu", fresh.config->path,
            fresh.config->table_count);
 }
@@ -445,7 +446,8 @@ static bool serve(process *p)
     uv_loop_init(&p->loop);
     start_hours(p);
     start_workers(p);
-    p->server.discovery = px_discovery_start(&p->server);
+    if (p->server.backend->discovery != NULL)
+        p->server.discovery = p->server.backend->discovery->start(&p->server);
     p->signals = px_signals_watch(&p->loop, on_signal, p);
     bool up = open_listeners(p) && open_admin(p);
     if (up) {
@@ -457,7 +459,8 @@ static bool serve(process *p)
     uv_run(&p->loop, UV_RUN_DEFAULT);
     for (unsigned i = 0; i < p->server.worker_count; i++)
         pthread_join(p->server.workers[i].thread, NULL);
-    px_discovery_stop(p->server.discovery);
+    if (p->server.discovery != NULL)
+        p->server.backend->discovery->stop(p->server.discovery);
     px_watchdog_free(p->watchdog);
     px_admin_stop(p->admin);
     if (up) {
@@ -478,7 +481,7 @@ int px_run(cfg_config *config, FILE *errors)
         return 1;
     }
     p.server.backend =
-        config->backend.dialect == CFG_DIALECT_YDB ? &px_backend_ydb : &px_backend_postgres;
+        config->backend.dialect == CFG_DIALECT_YDB ? px_ydb_backend() : &px_backend_postgres;
     p.server.metrics = px_metrics_new(NULL);
     p.server.addresses = px_addresses_new();
     p.server.lobby = px_lobby_new();

@@ -548,7 +548,7 @@ static void monitoring_is_a_host(void **state)
         say(text, false, "it takes http://host:port or");
     }
     say(FILE_OF(", monitoring: \"http://a\"", TABLE_OF("t", "")), true,
-        "is asked, and the dialect");
+        "backend.monitoring has no effect");
 }
 
 static void numbers_go_together(void **state)

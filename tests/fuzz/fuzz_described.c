@@ -2,7 +2,7 @@
  * fuzz_described: any bytes as what monitoring says of a table. The first byte chooses the type of
  * the hash. What is taken for a map is one: its boundaries ascend, and each begins its partition.
  */
-#include "rewrite/hash/described.h"
+#include "ydb/places/described.h"
 #include "rewrite/hash/partition.h"
 
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* Any statement, inlined, is still of PostgreSQL's grammar and has no parameters left; any value is
  * one constant, which the lexer reads back. */
 #include "rewrite/lex/lexer_text.h"
-#include "rewrite/plain/clean.h"
-#include "rewrite/plain/constant.h"
-#include "rewrite/plain/infer.h"
-#include "rewrite/plain/inline.h"
-#include "rewrite/plain/result.h"
-#include "rewrite/plain/syntax.h"
+#include "ydb/plain/clean.h"
+#include "ydb/plain/constant.h"
+#include "ydb/plain/infer.h"
+#include "ydb/plain/inline.h"
+#include "ydb/plain/result.h"
+#include "rewrite/statement/script/syntax.h"
 #include "tests/rewrite/tables.h"
 
 #include <stdlib.h>

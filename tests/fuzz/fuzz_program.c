@@ -2,9 +2,9 @@
  * what YDB takes: no ON CONFLICT, no alias of what is written, no USING. And the program ends, the
  * same way each time, with a tag, whatever the endpoint answers. (UPSERT and REPLACE, which are not
  * of that grammar, travel as they came.) */
-#include "rewrite/plain/clean.h"
-#include "rewrite/plain/program.h"
-#include "rewrite/plain/syntax.h"
+#include "ydb/plain/clean.h"
+#include "ydb/plain/program.h"
+#include "rewrite/statement/script/syntax.h"
 #include "rewrite/statement/tree/readable.h"
 #include "tests/rewrite/tables.h"
 

@@ -7,9 +7,9 @@
  */
 #include "protocol/frame.h"
 #include "protocol/frontend.h"
-#include "protocol/server/machine.h"
-#include "protocol/server/server.h"
-#include "tests/protocol/server/words.h"
+#include "ydb/server/machine.h"
+#include "ydb/server/server.h"
+#include "tests/ydb/server/words.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * Whatever they say: what is shown can be set again and is shown the same, a rollback undoes, and
  * memory stays within its bounds.
  */
-#include "rewrite/plain/session.h"
+#include "ydb/plain/session.h"
 
 #include <stdlib.h>
 #include <string.h>

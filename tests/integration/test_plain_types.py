@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The types of parameters that rewrite/plain infers, against those that PostgreSQL's Parse tells.
+"""The types of parameters that ydb/plain infers, against those that PostgreSQL's Parse tells.
 
 The vectors say what both say, and where that is not the same, why.
 """

@@ -2,7 +2,7 @@
 """Values as constants in a text, and results in binary, against what PostgreSQL itself makes of them.
 
 A random value, in text or in binary, is selected once as a parameter and once as the constant that
-rewrite/plain makes of it, under random settings of how values are read: both must come back as the
+ydb/plain makes of it, under random settings of how values are read: both must come back as the
 same bytes. And what PostgreSQL sends as text must become what it sends as binary.
 ROUNDS and SEED in the environment say how many, and which; the same ones each time if they do not.
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """The server's half of the protocol against PostgreSQL: the same messages by chance, valid and not,
-are sent to a PostgreSQL directly and to protocol/server, which has another database of the same
+are sent to a PostgreSQL directly and to ydb/server, which has another database of the same
 PostgreSQL run one text at a time for it. What is replied, and what is stored, must be the same.
 
   test_server_against_postgres.py [SERVER_PROBE [SEQUENCES [SEED]]]

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What rewrite/plain/program.h makes of statements, run on the fake of YDB's endpoint, against the
+"""What ydb/plain/program.h makes of statements, run on the fake of YDB's endpoint, against the
 statements themselves on PostgreSQL: the same rows, tags and stored rows, or a refusal.
 
 ROUNDS and SEED in the environment say how many statements, and which; the same ones each time if they do not.

@@ -6,7 +6,7 @@
 #define TEST_CONVERSATION_H
 
 #include "proxy/backend/postgres/postgres.h"
-#include "proxy/backend/ydb/ydb.h"
+#include "ydb/endpoint/endpoint.h"
 #include "tests/proxy/copies.h"
 #include "tests/proxy/endpoint.h"
 #include "tests/proxy/one_worker.h"

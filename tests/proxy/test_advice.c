@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "config/load.h"
-#include "proxy/command/advice.h"
+#include "ydb/command/advice.h"
 #include "proxy/command/commands.h"
 
 #define FILES VECTORS "/ddl/"

@@ -2,7 +2,7 @@
  * their keys. */
 #include "batches.h"
 
-#include "proxy/backend/ydb/writer.h"
+#include "ydb/endpoint/writer.h"
 
 static const px_backend ydb_backend = {
     .name = "fake", .link = &fake_link_kind, .writer = &px_ydb_writer};

@@ -1,8 +1,8 @@
 /* Types, expressions and statements as PostgreSQL's grammar has them, by tables of texts. */
-#include "rewrite/plain/written_type.h"
+#include "rewrite/statement/script/written_type.h"
 
-#include "rewrite/plain/syntax.h"
-#include "rewrite/plain/types.h"
+#include "rewrite/statement/script/syntax.h"
+#include "rewrite/statement/script/types.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

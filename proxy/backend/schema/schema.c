@@ -9,7 +9,7 @@
 #include "proxy/backend/schema/schema_type.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/hash/hash_column.h"
-#include "rewrite/plain/written_type.h"
+#include "rewrite/statement/script/written_type.h"
 #include "rewrite/statement/words/statement.h"
 
 static bool is_true(const char *cell)

@@ -13,12 +13,6 @@
 #include "proxy/backend/schema/schema_rows.h"
 #include "rewrite/hash/table.h"
 
-/* The i-th of the file's column-oriented tables. */
-static inline const cfg_table *px_columnar_table(const cfg_config *config, size_t i)
-{
-    return &config->tables[config->table_count + config->pattern_count + i];
-}
-
 /* Opens a connection whose values come as text that reads back exactly (UTF-8, ISO dates, UTC).
  * NULL with a message, unless `errors` is; closed by PQfinish(). */
 PGconn *px_backend_open(const cfg_config *config, FILE *errors);

@@ -1,0 +1,394 @@
+#include "ydb/endpoint/runs.h"
+
+#include "config/config.h"
+#include "protocol/backend.h"
+#include "ydb/plain/result.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    KEPT_BYTES = 64 * 1024 * 1024, /* of rows that nobody wants yet, of one portal */
+    COLUMN_BYTES = 18              /* of a RowDescription's column, behind its name */
+};
+
+px_ydb_run *px_ydb_run_new(px_ydb_session *session, pgw_portal *portal)
+{
+    px_ydb_run *run = pgw_calloc(1, sizeof *run);
+    run->portal = portal;
+    run->next = session->runs;
+    session->runs = run;
+    portal->link = run;
+    return run;
+}
+
+void px_ydb_run_free(px_ydb_session *session, px_ydb_run *run)
+{
+    px_ydb_run **at = &session->runs;
+    while (*at != run)
+        at = &(*at)->next;
+    *at = run->next;
+    if (run->portal != NULL)
+        run->portal->link = NULL;
+    rw_program_free(run->program);
+    pgw_arena_free(&run->arena);
+    pgw_buf_free(&run->columns);
+    pgw_buf_free(&run->rows);
+    free(run);
+}
+
+/* Time runs again for who waits for its rows, or for their end. */
+static void wake(px_ydb_session *session, px_ydb_run *run)
+{
+    if (run->suspended)
+        px_runner_limit(session->runner, px_ydb_timeout(session));
+    run->suspended = false;
+}
+
+/* The runner is free, or what it runs goes on, to make it so. */
+bool px_ydb_runs_make_way(px_ydb_session *session)
+{
+    px_ydb_run *run = session->running;
+    if (run != NULL) {
+        run->kept = !run->unwanted;
+        wake(session, run);
+        px_runner_resume(session->runner);
+    }
+    return !px_runner_is_busy(session->runner);
+}
+
+/* The type of the next column of a RowDescription. */
+static uint32_t next_type(pgw_reader *columns)
+{
+    pgw_read_string(columns);
+    pgw_reader rest = pgw_reader_of(pgw_read_bytes(columns, COLUMN_BYTES));
+    pgw_read_bytes(&rest, 6);
+    return pgw_read_u32(&rest);
+}
+
+/* The format of each column: by the rules for 0, 1 and n codes. */
+static bool is_binary(pgw_slice results, size_t column)
+{
+    pgw_reader reader = pgw_reader_of(results);
+    size_t count = pgw_read_u16(&reader), skipped = count > 1 ? column : 0;
+    if (count == 0)
+        return false;
+    pgw_read_bytes(&reader, 2 * skipped);
+    return pgw_read_u16(&reader) == 1;
+}
+
+bool px_ydb_run_can_be_sent(const px_ydb_run *run, pgw_error *error)
+{
+    pgw_slice results = run->portal->bind.results;
+    pgw_reader columns = pgw_reader_of(pgw_slice_buf(&run->columns));
+    size_t count = run->columns.len > 0 && results.len > 2 ? pgw_read_u16(&columns) : 0;
+    pgw_buf none = {0};
+    for (size_t i = 0; i < count; i++) {
+        uint32_t type = next_type(&columns);
+        if (is_binary(results, i) && !rw_result_has_binary(type))
+            return rw_result_send(type, PGW_LITERAL(""), &px_plain_env, &none, error);
+    }
+    return true;
+}
+
+static bool add_cell(px_ydb_session *session, uint32_t type, pgw_slice text, bool binary,
+                     pgw_error *error)
+{
+    if (binary)
+        return rw_result_send(type, text, &px_plain_env, &session->row, error);
+    pgw_buf_add_slice(&session->row, text);
+    return true;
+}
+
+pgw_slice *px_ydb_cells(px_ydb_session *session, size_t count)
+{
+    if (count > session->cells_room) {
+        session->cells_room = count;
+        session->cells = pgw_realloc(session->cells, count * sizeof *session->cells);
+    }
+    return session->cells;
+}
+
+/* session->cells; their bytes are in session->row, which moves while it grows. */
+static bool convert(px_ydb_session *session, const px_ydb_run *run, const pgw_slice *cells,
+                    size_t count, pgw_error *error)
+{
+    pgw_reader columns = pgw_reader_of(pgw_slice_buf(&run->columns));
+    pgw_slice *out = px_ydb_cells(session, count);
+    pgw_read_u16(&columns);
+    pgw_buf_clear(&session->row);
+    for (size_t i = 0; i < count; i++) {
+        size_t at = session->row.len;
+        uint32_t type = next_type(&columns);
+        bool binary = is_binary(run->portal->bind.results, i);
+        if (cells[i].ptr != NULL && !add_cell(session, type, cells[i], binary, error))
+            return false;
+        out[i].len = session->row.len - at;
+    }
+    const char *bytes = pgw_buf_reserve(&session->row, 1) - session->row.len;
+    for (size_t i = 0; i < count; bytes += out[i++].len)
+        out[i].ptr = cells[i].ptr == NULL ? NULL : bytes;
+    return true;
+}
+
+/* What it still gives is nobody's. */
+void px_ydb_run_leave(px_ydb_run *run)
+{
+    run->portal->link = NULL;
+    run->portal = NULL;
+    run->unwanted = true;
+}
+
+/* True: more rows are wanted. */
+static bool give(px_ydb_session *session, px_ydb_run *run, const pgw_slice *cells, size_t count)
+{
+    pgw_error error;
+    if (run->portal->bind.results.len <= 2)
+        return pgw_server_row(session->server, cells, count);
+    if (convert(session, run, cells, count, &error))
+        return pgw_server_row(session->server, session->cells, count);
+    px_ydb_run_leave(run);
+    pgw_server_failed(session->server, &error);
+    return false;
+}
+
+static void keep(px_ydb_run *run, const pgw_slice *cells, size_t count)
+{
+    run->overflowed = run->overflowed || run->rows.len > KEPT_BYTES ||
+                      !pgw_write_data_row(cells, count, &run->rows);
+}
+
+/* What has no binary form is no reason to fail behind what was committed: rows that are put by come
+ * before anything is written. */
+static void check_held(px_ydb_session *session, const px_ydb_run *run, const pgw_slice *cells,
+                       size_t count)
+{
+    pgw_error error;
+    if (run->held && run->portal->bind.results.len > 2 && run->columns.len > 0 &&
+        !convert(session, run, cells, count, &error))
+        px_runner_refuse(session->runner, &error);
+}
+
+static void say_overflowed(px_ydb_run *run)
+{
+    if (!run->overflowed)
+        return;
+    pgw_fail(&run->error, "53200",
+             "rows of a portal that are not fetched yet take more than %d MiB",
+             KEPT_BYTES / 1024 / 1024);
+    pgw_error_hint(&run->error, "Fetch them before another statement is run, or on another "
+                                "connection.");
+}
+
+void px_ydb_runs_row(px_ydb_session *session, const pgw_slice *cells, size_t count)
+{
+    px_ydb_run *run = session->running;
+    if (run->unwanted)
+        return;
+    check_held(session, run, cells, count);
+    if (run->kept)
+        keep(run, cells, count);
+    else if (!give(session, run, cells, count))
+        run->suspended = run->portal != NULL;
+    if (run->held && run->overflowed) { /* its rows come before anything is written */
+        say_overflowed(run);
+        px_runner_refuse(session->runner, &run->error);
+    }
+    if (run->suspended)
+        px_runner_limit(session->runner, 0); /* what waits for its client takes no time */
+    bool full = pgw_server_output(session->server)->len > PX_STREAM_HIGH;
+    if (run->suspended || (full && !run->kept))
+        px_runner_pause(session->runner);
+}
+
+void px_ydb_runs_again(px_ydb_session *session)
+{
+    if (session->running == NULL)
+        return;
+    pgw_buf_clear(&session->running->rows);
+    session->running->overflowed = false;
+    session->running->error = PGW_ERROR_NONE;
+}
+
+void px_ydb_runs_drained(px_ydb_session *session)
+{
+    if (session->running != NULL && !session->running->suspended)
+        px_runner_resume(session->runner);
+}
+
+/* As they are told: those of EXECUTE as they were prepared, for its arguments stand in the text as
+ * constants, which give columns names of their own. */
+static pgw_slice columns_of(const px_ydb_run *run)
+{
+    const pgw_slice columns = pgw_slice_buf(&run->columns);
+    const pgw_slice described = run->portal->statement->columns;
+    bool with_arguments = run->portal->arguments != NULL && run->portal->statement->type_count > 0;
+    return with_arguments && pgw_row_descriptions_read_alike(columns, described) ? described
+                                                                                 : columns;
+}
+
+/* A Query's only: the others were described. False: they are not wanted so. */
+static bool tells_columns(px_ydb_session *session, const px_ydb_run *run)
+{
+    bool lone = run->portal != NULL && run->portal->borrowed && run->columns.len > 0;
+    return !lone || pgw_server_columns(session->server, columns_of(run));
+}
+
+/* As long as nothing is written. What was described are columns of the table; these are expressions
+ * that are cast to what the configuration says they are. */
+static void check_columns(px_ydb_session *session, const px_ydb_run *run, pgw_slice columns)
+{
+    pgw_error error;
+    pgw_slice described = pgw_slice_buf(&run->columns);
+    if (!run->held || described.len == 0 || pgw_row_descriptions_read_alike(columns, described))
+        return;
+    pgw_fail(&error, "0A000", "cached plan must not change result type");
+    pgw_error_stale(&error);
+    px_runner_refuse(session->runner, &error);
+}
+
+void px_ydb_runs_columns(px_ydb_session *session, pgw_slice columns)
+{
+    px_ydb_run *run = session->running;
+    pgw_buf *to = run != NULL ? &run->columns : &session->columns;
+    if (run != NULL)
+        check_columns(session, run, columns);
+    if (run == NULL || !run->held || to->len == 0) { /* else they go as they were described */
+        pgw_buf_clear(to);
+        pgw_buf_add_slice(to, columns);
+    }
+    if (run != NULL && !run->held && !tells_columns(session, run))
+        px_ydb_run_leave(run);
+}
+
+/* Behind what is told of a run its portal may be gone. */
+static void detach(px_ydb_run *run)
+{
+    if (run->portal != NULL)
+        run->portal->link = NULL;
+    run->portal = NULL;
+}
+
+static void tell_end(px_ydb_session *session, px_ydb_run *run)
+{
+    detach(run);
+    if (run->error.sqlstate[0] != '\0')
+        pgw_server_failed(session->server, &run->error);
+    else
+        pgw_server_completed(session->server, run->tag);
+}
+
+static void tell_unwanted(px_ydb_session *session, px_ydb_run *run)
+{
+    if (run->portal == NULL)
+        return;
+    detach(run);
+    if (run->error.sqlstate[0] != '\0')
+        pgw_server_failed(session->server, &run->error);
+    else
+        pgw_server_done(session->server);
+}
+
+/* Rows that were put by. */
+static void give_kept(px_ydb_session *session, px_ydb_run *run)
+{
+    while (run->at < run->rows.len) {
+        pgw_slice rest = {run->rows.ptr + run->at, run->rows.len - run->at};
+        pgw_frame frame;
+        if (pgw_frame_next(rest, &frame) != PGW_FRAME_OK)
+            break;
+        run->at += frame.size;
+        pgw_reader reader = pgw_reader_of(pgw_frame_body(rest, frame));
+        size_t count = pgw_read_u16(&reader);
+        pgw_slice *cells = pgw_arena_alloc(&session->arena, count * sizeof *cells + 1);
+        for (size_t i = 0; i < count; i++) {
+            uint32_t len = pgw_read_u32(&reader);
+            cells[i] = len == UINT32_MAX ? (pgw_slice){NULL, 0} : pgw_read_bytes(&reader, len);
+        }
+        if (!give(session, run, cells, count)) {
+            if (run->portal == NULL)
+                px_ydb_run_free(session, run);
+            return;
+        }
+    }
+    tell_end(session, run);
+    px_ydb_run_free(session, run);
+}
+
+/* What was put by until it was certain; an error takes the place of all of it. */
+static void give_held(px_ydb_session *session, px_ydb_run *run)
+{
+    if (run->error.sqlstate[0] == '\0' && tells_columns(session, run)) {
+        give_kept(session, run);
+        return;
+    }
+    if (run->error.sqlstate[0] != '\0')
+        tell_end(session, run);
+    else
+        px_ydb_run_leave(run);
+    px_ydb_run_free(session, run);
+}
+
+/* The runner has done its part; `error` NULL: with success. */
+void px_ydb_runs_end(px_ydb_session *session, const char *tag, const pgw_error *error)
+{
+    px_ydb_run *run = session->running;
+    session->running = NULL;
+    run->ended = true;
+    snprintf(run->tag, sizeof run->tag, "%s", tag);
+    if (error != NULL)
+        run->error = *error;
+    else if (px_runner_keep(session->runner, run->program, &run->arena))
+        run->program = NULL;
+    say_overflowed(run);
+    if (run->held && run->portal != NULL && !run->unwanted) {
+        give_held(session, run);
+        return;
+    }
+    if (error != NULL &&
+        (run->kept || run->unwanted)) /* nobody is told, unless the portal is asked */
+        px_runner_lose_block(session->runner, error);
+    if (run->kept)
+        return;
+    (run->unwanted ? tell_unwanted : tell_end)(session, run);
+    px_ydb_run_free(session, run);
+}
+
+void px_ydb_runs_made(px_ydb_session *session, pgw_portal *portal, const px_ydb_made *made)
+{
+    px_ydb_run *run = px_ydb_run_new(session, portal);
+    run->ended = true;
+    pgw_buf_add_slice(&run->columns, made->columns);
+    for (size_t i = 0; i < made->rows; i++)
+        keep(run, &made->cells[i * made->width], made->width);
+    snprintf(run->tag, sizeof run->tag, "%s", made->tag);
+    say_overflowed(run);
+    give_held(session, run);
+}
+
+void px_ydb_runs_resume(px_ydb_session *session, px_ydb_run *resumed)
+{
+    if (resumed != session->running) {
+        give_kept(session, resumed);
+        return;
+    }
+    wake(session, resumed);
+    px_runner_resume(session->runner);
+}
+
+void px_ydb_runs_unwanted(px_ydb_session *session, px_ydb_run *ended)
+{
+    if (ended == session->running && ended != NULL) {
+        ended->unwanted = true;
+        ended->kept = false;
+        wake(session, ended);
+        px_runner_resume(session->runner);
+        return;
+    }
+    if (ended == NULL) {
+        pgw_server_done(session->server);
+        return;
+    }
+    tell_unwanted(session, ended);
+    px_ydb_run_free(session, ended);
+}

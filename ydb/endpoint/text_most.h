@@ -1,0 +1,17 @@
+/*
+ * text_most: how long a text may be that YDB is sent.
+ */
+#ifndef PX_YDB_TEXT_MOST_H
+#define PX_YDB_TEXT_MOST_H
+
+#include "config/config.h"
+#include "ydb/plain/inline.h"
+
+/* With what stands around it in a message it is not longer than backend.capabilities.max_message,
+ * and YDB would end the connection without a word. */
+static inline size_t px_ydb_text_most(const cfg_config *config)
+{
+    return config->backend.capabilities.max_message - RW_AROUND_TEXT;
+}
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * doubt: what may be another result when it is asked a second time in the same transaction, or more
+ * rows than one, by the words of a text: functions that are volatile or give sets, and LIMIT and
+ * its like inside of brackets.
+ */
+#ifndef RW_DOUBT_H
+#define RW_DOUBT_H
+
+#include "ydb/plain/cursor.h"
+
+typedef enum rw_doubt {
+    RW_DOUBT_VOLATILE = 1 << 0, /* random(), nextval() … */
+    RW_DOUBT_SETS = 1 << 1,     /* unnest(), generate_series() … */
+    RW_DOUBT_CHOICE = 1 << 2,   /* which rows a query in brackets gives: LIMIT, DISTINCT ON … */
+    RW_DOUBT_MOMENT = 1 << 3,   /* now() …: the same in a transaction, not beyond */
+    RW_DOUBT_UNTYPED = 1 << 4   /* a string or NULL by itself: it has the type of what it is for */
+} rw_doubt;
+
+/* The first such word or constant of a part of a text, among those `asked` for; empty: there is
+ * none. Functions are PostgreSQL's own: the endpoint knows no others. */
+rw_part rw_find_doubt(pgw_slice text, rw_part part, unsigned asked, bool conforming);
+
+/* Whether a part of a text asks for rows. */
+bool rw_has_query(pgw_slice text, rw_part part, bool conforming);
+
+/* The name of this table in a part of a text that holds a query, where it is no column's qualifier:
+ * the query may read the table. Empty: none does. */
+rw_part rw_find_query_of(pgw_slice table, pgw_slice text, rw_part part, bool conforming);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * given: INSERT … VALUES without the word DEFAULT, which YDB takes none of: columns that are
+ * DEFAULT in all rows are not listed, and where a default certainly is NULL, NULL stands in its
+ * place.
+ */
+#ifndef RW_GIVEN_H
+#define RW_GIVEN_H
+
+#include "ydb/plain/values.h"
+
+typedef struct rw_given {
+    const rw_values *values;
+    size_t *cells; /* of a row, those that are written */
+    size_t count;
+} rw_given;
+
+/* False: a default is not known (0A000). `values` must live as long; memory from the reading's
+ * arena. */
+PGW_MUST_CHECK bool rw_given_read(const rw_subject *subject, const rw_values *values,
+                                  rw_given *out);
+/* Adds what stands in front of the rows, up to and with VALUES; there may be none to write: DEFAULT
+ * VALUES. */
+void rw_weave_given_head(const rw_clauses *clauses, const rw_given *given, rw_weave *out);
+void rw_weave_given_row(const rw_given *given, size_t row, rw_weave *out);
+
+#endif
