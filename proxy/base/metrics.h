@@ -178,7 +178,8 @@ void px_count_request(px_metrics *metrics, const char *table, uint32_t partition
 void px_count_request_to(px_metrics *metrics, const char *table, uint32_t partitions,
                          uint32_t number, size_t rows);
 
-/* A statement was sent that reads a table; `schema` NULL: `name` is all of what it is counted as. */
+/* A statement was sent that reads a table; `schema` NULL: `name` is all of what it is counted as.
+ */
 void px_count_read(px_metrics *metrics, const char *schema, const char *name, px_read_kind kind);
 
 /* The limits of batches in force: begin, every queue's, end. */

@@ -266,8 +266,7 @@ static bool ddl_all(const px_command *command, const cfg_config *config, ddl_cho
     bool good = ddl_tables(command, config, choice);
     for (size_t i = 0; good && i < config->columnar_count && choice != DDL_POSTGRES; i++) {
         fputs(i + config->table_count > 0 ? "\n" : "", command->out);
-        px_ydb_print_columnar(config, cfg_columnar_table(config, i), command->out,
-                              command->errors);
+        px_ydb_print_columnar(config, cfg_columnar_table(config, i), command->out, command->errors);
     }
     return good;
 }

@@ -1,5 +1,6 @@
 /*
- * explain: `keyspread explain` shows offline what becomes of statements, read from standard input or a file.
+ * explain: `keyspread explain` shows offline what becomes of statements, read from standard input
+ * or a file.
  */
 #ifndef PX_COMMAND_EXPLAIN_H
 #define PX_COMMAND_EXPLAIN_H

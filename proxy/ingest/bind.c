@@ -115,10 +115,10 @@ bool px_bind_within(const px_worker *worker, const rw_table *table, size_t row_b
                     const rw_key *key)
 {
     const cfg_config *config = worker->config;
-    size_t most = row_bytes + table->primary_key_count * sizeof(int64_t); /* The most bytes that its key has. */
+    size_t most = row_bytes +
+                  table->primary_key_count * sizeof(int64_t); /* The most bytes that its key has. */
     return row_bytes <= config->limits.row_bytes &&
-           (most <= config->limits.key_bytes ||
-            key_bytes(table, key) <= config->limits.key_bytes);
+           (most <= config->limits.key_bytes || key_bytes(table, key) <= config->limits.key_bytes);
 }
 
 bool px_bind_limit(px_worker *worker, const rw_table *table, size_t row_bytes, const rw_key *key,

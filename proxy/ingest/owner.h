@@ -17,15 +17,15 @@ typedef struct px_owner px_owner;
 typedef struct px_outcome {
     const struct px_unit_statement *statements;
     size_t statement_count;
-    size_t completed;   /* statements that came through; the next is the one that failed */
-    pgw_slice notices;  /* whole messages */
-    pgw_slice returned; /* … with the rows of all statements: see px_unit */
+    size_t completed;     /* statements that came through; the next is the one that failed */
+    pgw_slice notices;    /* whole messages */
+    pgw_slice returned;   /* … with the rows of all statements: see px_unit */
     const uint64_t *told; /* The rows of each statement, all of which came through, where no more is
                              known: they are kept (client/core/kept.h). NULL: the server told it. */
-    pgw_slice error;    /* body of the ErrorResponse; empty: none failed */
-    px_error_kind kind; /* its */
+    pgw_slice error;      /* body of the ErrorResponse; empty: none failed */
+    px_error_kind kind;   /* its */
     px_unit_failure failure; /* where it came from */
-    bool stored;        /* some of it is, or may be, committed */
+    bool stored;             /* some of it is, or may be, committed */
     /* Units of one statement (split.h): how many rows it has, how many are committed, and of how
      * many that is unknown. 0 rows: it was one unit. */
     size_t rows, committed, unknown;

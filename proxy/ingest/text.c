@@ -55,10 +55,8 @@ px_text *px_text_like(px_text *other, pgw_slice text)
 {
     pgw_arena arena = {0};
     px_text *made = pgw_arena_alloc(&arena, sizeof *made);
-    *made = (px_text){.references = 1,
-                      .catalog = other->catalog,
-                      .like = other,
-                      .script = other->script};
+    *made = (px_text){
+        .references = 1, .catalog = other->catalog, .like = other, .script = other->script};
     px_catalog_take(other->catalog);
     px_text_take(other);
     made->text = copy_of(text, &arena);

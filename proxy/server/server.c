@@ -54,7 +54,7 @@ typedef struct process {
                       the last has its credentials */
     size_t setup_count;
     px_watchdog *watchdog;
-    uv_timer_t hour; /* when it is told which statements read whole tables */
+    uv_timer_t hour;   /* when it is told which statements read whole tables */
     setup judged;      /* may become the next */
     bool reloading;    /* … when that is known */
     bool reload_again; /* another SIGHUP came meanwhile */

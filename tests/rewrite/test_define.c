@@ -194,7 +194,8 @@ static void expect_all(const char *const *texts, size_t count, const char *messa
     for (size_t i = 0; i < count; i++) {
         const rw_statement *statement = parse_own(texts[i]);
         bool refused = statement->error != NULL;
-        if (message == NULL ? refused : !refused || strstr(statement->error->message, message) == NULL)
+        if (message == NULL ? refused
+                            : !refused || strstr(statement->error->message, message) == NULL)
             fail_msg("%s: %s", texts[i], refused ? statement->error->message : "passed");
     }
 }

@@ -34,10 +34,10 @@ static rw_column item_columns[] = {
 
 #define RANGED(n, c, hash, keyed, hashed, ...)                                                     \
     {                                                                                              \
-        .schema = "public", .name = (n), .columns = (c),                                           \
-        .column_count = sizeof(c) / sizeof *(c), .primary_key = test_first_two,                    \
-        .primary_key_count = (keyed), .hash_key = test_first_two, .hash_key_count = (hashed),      \
-        .hash_column = (hash), .hash_function = RW_XXH3, .hash_first = true, .buckets = 2,         \
+        .schema = "public", .name = (n), .columns = (c), .column_count = sizeof(c) / sizeof *(c),  \
+        .primary_key = test_first_two, .primary_key_count = (keyed), .hash_key = test_first_two,   \
+        .hash_key_count = (hashed), .hash_column = (hash), .hash_function = RW_XXH3,               \
+        .hash_first = true, .buckets = 2,                                                          \
         .partitions = {.kind = RW_PARTITION_UNIFORM, .count = 2}, .looked_up = true, __VA_ARGS__   \
     }
 
@@ -89,7 +89,8 @@ static void ranges_name_all_buckets(void **state)
     (void)state;
 #define IN " \"visits\".\"h\" IN (0::int2, 1::int2) AND"
     static const char *const cases[][2] = {
-        {"select page from visits where userid > 5", "select page from visits where" IN " userid > 5"},
+        {"select page from visits where userid > 5",
+         "select page from visits where" IN " userid > 5"},
         {"select page from visits where 5 <= userid and page = 'x' order by ts",
          "select page from visits where" IN " 5 <= userid and page = 'x' order by ts"},
         {"select page from visits where (userid = 1 or userid = 2)",
@@ -98,16 +99,22 @@ static void ranges_name_all_buckets(void **state)
          "select page from visits where" IN " ( userid = 1 or userid > 7) limit 3"},
         {"select page from visits where userid between $1 and $2",
          "select page from visits where" IN " userid between $1 and $2"},
-        {"delete from visits where userid in (1, 2)", "delete from visits where" IN " userid in (1, 2)"},
+        {"delete from visits where userid in (1, 2)",
+         "delete from visits where" IN " userid in (1, 2)"},
         {"update visits set page = '' where (userid, ts) > (1, '2026-01-01') returning page",
-         "update visits set page = '' where" IN " (userid > 1 OR (userid = 1 AND ts > '2026-01-01')) returning page"},
+         "update visits set page = '' where" IN
+         " (userid > 1 OR (userid = 1 AND ts > '2026-01-01')) returning page"},
         {"select 1 from \"items\" i, visits v where i.\"Id\" like 'x%' and v.userid < 3",
-         "select 1 from \"items\" i, visits v where \"i\".\"h\" IN (0::int4, 1::int4) AND \"v\".\"h\" IN "
+         "select 1 from \"items\" i, visits v where \"i\".\"h\" IN (0::int4, 1::int4) AND "
+         "\"v\".\"h\" IN "
          "(0::int2, 1::int2) AND i.\"Id\" like 'x%' and v.userid < 3"},
-        {"delete from visits where page = '' and row(userid, ts, h) <= ($1, $2::timestamp, 3) or userid = 2",
-         "delete from visits where" IN " ( page = '' and row(userid, ts, h) <= ($1, $2::timestamp, 3) or userid = 2)"},
+        {"delete from visits where page = '' and row(userid, ts, h) <= ($1, $2::timestamp, 3) or "
+         "userid = 2",
+         "delete from visits where" IN
+         " ( page = '' and row(userid, ts, h) <= ($1, $2::timestamp, 3) or userid = 2)"},
         {"delete from visits where page = '' and row(userid, ts, h) <= ($1, $2::timestamp, 3)",
-         "delete from visits where" IN " page = '' and (userid < $1 OR (userid = $1 AND (ts < $2::timestamp OR "
+         "delete from visits where" IN
+         " page = '' and (userid < $1 OR (userid = $1 AND (ts < $2::timestamp OR "
          "(ts = $2::timestamp AND h <= 3))))"},
         {"declare c cursor for select page from visits where userid < 3",
          "declare c cursor for select page from visits where" IN " userid < 3"},
@@ -125,8 +132,8 @@ static void ranges_name_all_buckets(void **state)
     "SELECT * FROM (SELECT " columns " FROM " from " WHERE \"h\" = " h where " ORDER BY " order    \
     ") AS b"
 #define ARMS(columns, from, type, where, order)                                                    \
-    "(" ARM(columns, from, "0::" type, where, order) " UNION ALL "                                 \
-    ARM(columns, from, "1::" type, where, order) ")"
+    "(" ARM(columns, from, "0::" type, where, order) " UNION ALL " ARM(columns, from, "1::" type,  \
+                                                                       where, order) ")"
 #define UP "\"h\", \"userid\", \"ts\" LIMIT "
 #define DOWN "\"h\" DESC, \"userid\" DESC, \"ts\" DESC LIMIT "
 
@@ -135,28 +142,36 @@ static void first_rows_are_those_of_each_bucket(void **state)
     (void)state;
     static const char *const cases[][2] = {
         {"select page from visits order by userid, ts limit 3",
-         "select page from " ARMS("\"userid\", \"ts\", \"page\"", "visits AS \"visits\"", "int2", "",
-                                  UP "3") " AS \"visits\" order by userid, ts limit 3"},
-        {"select v.page p from public.visits as v where v.userid < 5 order by v.userid desc, v.ts desc, p limit $1",
-         "select v.page p from " ARMS("\"userid\", \"ts\", \"page\"", "public.visits AS \"v\"", "int2",
-                                      " AND (v.userid < 5)",
-                                      DOWN "$1") " as v where v.userid < 5 order by v.userid desc, v.ts desc, p limit $1"},
+         "select page from " ARMS("\"userid\", \"ts\", \"page\"", "visits AS \"visits\"", "int2",
+                                  "", UP "3") " AS \"visits\" order by userid, ts limit 3"},
+        {"select v.page p from public.visits as v where v.userid < 5 order by v.userid desc, v.ts "
+         "desc, p limit $1",
+         "select v.page p from " ARMS(
+             "\"userid\", \"ts\", \"page\"", "public.visits AS \"v\"", "int2",
+             " AND (v.userid < 5)",
+             DOWN "$1") " as v where v.userid < 5 order by v.userid desc, v.ts desc, p limit $1"},
         {"select * from items order by \"Id\" offset 4 limit 3",
          "select \"items\".\"Id\", \"items\".\"label\" from " ARMS(
              "\"Id\", \"label\"", "items AS \"items\"", "int4", "",
              "\"h\", \"Id\" LIMIT 7") " AS \"items\" order by \"Id\" offset 4 limit 3"},
         {"select ts from visits where userid = 5 order by ts limit $1::int offset $2",
-         "select ts from " ARMS("\"userid\", \"ts\"", "visits AS \"visits\"", "int2", " AND (userid = 5)",
-                                UP "cast($1::int as bigint) + cast($2 as bigint)") " AS \"visits\" where userid = 5 order by ts limit $1::int "
-                                                                                   "offset $2"},
+         "select ts from " ARMS(
+             "\"userid\", \"ts\"", "visits AS \"visits\"", "int2", " AND (userid = 5)",
+             UP "cast($1::int as bigint) + cast($2 as bigint)") " AS \"visits\" where userid = 5 "
+                                                                "order by ts limit $1::int "
+                                                                "offset $2"},
         {"select 1 from visits order by userid fetch first 2 rows only",
-         "select 1 from " ARMS("\"userid\"", "visits AS \"visits\"", "int2", "",
-                               "\"h\", \"userid\" LIMIT 2") " AS \"visits\" order by userid fetch first 2 rows only"},
-        {"select page from visits where page <> 'x' and (userid, ts) < ($1, $2) order by userid desc, ts desc limit 9",
-         "select page from " ARMS("\"userid\", \"ts\", \"page\"", "visits AS \"visits\"", "int2",
-                                  " AND (page <> 'x' and (userid < $1 OR (userid = $1 AND ts < $2)) )",
-                                  DOWN "9") " AS \"visits\" where page <> 'x' and (userid < $1 OR (userid = $1 AND ts < $2)) "
-                                            "order by userid desc, ts desc limit 9"},
+         "select 1 from " ARMS(
+             "\"userid\"", "visits AS \"visits\"", "int2", "",
+             "\"h\", \"userid\" LIMIT 2") " AS \"visits\" order by userid fetch first 2 rows only"},
+        {"select page from visits where page <> 'x' and (userid, ts) < ($1, $2) order by userid "
+         "desc, ts desc limit 9",
+         "select page from " ARMS(
+             "\"userid\", \"ts\", \"page\"", "visits AS \"visits\"", "int2",
+             " AND (page <> 'x' and (userid < $1 OR (userid = $1 AND ts < $2)) )",
+             DOWN
+             "9") " AS \"visits\" where page <> 'x' and (userid < $1 OR (userid = $1 AND ts < $2)) "
+                  "order by userid desc, ts desc limit 9"},
         {"select max(userid) + 1 as n from visits",
          "select max(userid) + 1 as n from " ARMS(
              "\"userid\"", "visits AS \"visits\"", "int2", "",
@@ -167,11 +182,13 @@ static void first_rows_are_those_of_each_bucket(void **state)
              " AND (userid = 5 and page like '%x')",
              UP "1") " AS \"visits\" where userid = 5 and page like '%x'"},
         {"select 2, userid from visits order by 2 limit 1",
-         "select 2, userid from " ARMS("\"userid\"", "visits AS \"visits\"", "int2", "",
-                                       "\"h\", \"userid\" LIMIT 1") " AS \"visits\" order by 2 limit 1"},
+         "select 2, userid from " ARMS(
+             "\"userid\"", "visits AS \"visits\"", "int2", "",
+             "\"h\", \"userid\" LIMIT 1") " AS \"visits\" order by 2 limit 1"},
         {"select \"Id\", h from items order by \"Id\" limit 1",
-         "select \"Id\", h from " ARMS("\"Id\", \"h\"", "items AS \"items\"", "int4", "",
-                                       "\"h\", \"Id\" LIMIT 1") " AS \"items\" order by \"Id\" limit 1"},
+         "select \"Id\", h from " ARMS(
+             "\"Id\", \"h\"", "items AS \"items\"", "int4", "",
+             "\"h\", \"Id\" LIMIT 1") " AS \"items\" order by \"Id\" limit 1"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         check(cases[i][0], cases[i][1], NULL);
@@ -180,17 +197,54 @@ static void first_rows_are_those_of_each_bucket(void **state)
 static void both_ends_are_two_arms(void **state)
 {
     (void)state;
-    check("select min(userid), max(userid) from visits",
-          "select min(userid), max(userid) from (" ARM(
-              "\"userid\"", "visits AS \"visits\"", "0::int2", "",
-              "\"h\", \"userid\" LIMIT 1") " UNION ALL " ARM(
-              "\"userid\"", "visits AS \"visits\"", "0::int2", "",
-              "\"h\" DESC, \"userid\" DESC LIMIT 1") " UNION ALL " ARM(
-              "\"userid\"", "visits AS \"visits\"", "1::int2", "",
-              "\"h\", \"userid\" LIMIT 1") " UNION ALL " ARM(
-              "\"userid\"", "visits AS \"visits\"", "1::int2", "",
-              "\"h\" DESC, \"userid\" DESC LIMIT 1") ") AS \"visits\"",
-          NULL);
+    check(
+        "select min(userid), max(userid) from visits",
+        "select min(userid), max(userid) from (" ARM("\"userid\"", "visits AS \"visits\"", "0::int2", "", "\"h\", \"userid\" LIMIT 1") " UNION ALL " ARM(
+            "\"userid\"", "visits AS \"visits\"", "0::int2",
+            "", "\"h\" DESC, \"userid\" DESC LIMIT 1") " UNION ALL " ARM("\"userid\"",
+                                                                         "visits AS \"visits\"",
+                                                                         "1::int2", "",
+                                                                         "\"h\", \"userid\" LIMIT "
+                                                                         "1") " UNION ALL " ARM("\""
+                                                                                                "us"
+                                                                                                "er"
+                                                                                                "id"
+                                                                                                "\"",
+                                                                                                "vi"
+                                                                                                "si"
+                                                                                                "ts"
+                                                                                                " A"
+                                                                                                "S "
+                                                                                                "\""
+                                                                                                "vi"
+                                                                                                "si"
+                                                                                                "ts"
+                                                                                                "\"",
+                                                                                                "1:"
+                                                                                                ":i"
+                                                                                                "nt"
+                                                                                                "2",
+                                                                                                "",
+                                                                                                "\""
+                                                                                                "h"
+                                                                                                "\""
+                                                                                                " D"
+                                                                                                "ES"
+                                                                                                "C,"
+                                                                                                " "
+                                                                                                "\""
+                                                                                                "us"
+                                                                                                "er"
+                                                                                                "id"
+                                                                                                "\""
+                                                                                                " D"
+                                                                                                "ES"
+                                                                                                "C "
+                                                                                                "LI"
+                                                                                                "MI"
+                                                                                                "T "
+                                                                                                "1") ") AS \"visits\"",
+        NULL);
 }
 
 /* Nothing is put in where it would change rows, or help nothing. */
@@ -273,7 +327,8 @@ static void keys_are_looked_up(void **state)
     rw_catalog catalog = ranged_catalog();
     pgw_arena arena = {0};
     static const char *const cases[] = {
-        "select page from visits where userid = 5 and ts = '2026-01-01 00:00:00' order by ts limit 1",
+        "select page from visits where userid = 5 and ts = '2026-01-01 00:00:00' order by ts limit "
+        "1",
         "select max(\"Id\") from items where \"Id\" = 'x'",
         "select label from items where \"Id\" in ('x', 'y')",
     };
@@ -295,19 +350,21 @@ static void a_memory_keeps_no_constants(void **state)
     check("select page from visits where page = 'a' order by userid limit 3 offset 4",
           "select page from " ARMS("\"userid\", \"page\"", "visits AS \"visits\"", "int2",
                                    " AND (page = 'a')",
-                                   "\"h\", \"userid\" LIMIT 7") " AS \"visits\" where page = 'a' order by userid limit 3 offset 4",
+                                   "\"h\", \"userid\" LIMIT 7") " AS \"visits\" where page = 'a' "
+                                                                "order by userid limit 3 offset 4",
           &shapes);
     check("select page from visits where page = 'longer' order by userid limit 10 offset 20",
-          "select page from " ARMS("\"userid\", \"page\"", "visits AS \"visits\"", "int2",
-                                   " AND (page = 'longer')",
-                                   "\"h\", \"userid\" LIMIT 30") " AS \"visits\" where page = 'longer' order by userid limit 10 offset 20",
+          "select page from " ARMS(
+              "\"userid\", \"page\"", "visits AS \"visits\"", "int2", " AND (page = 'longer')",
+              "\"h\", \"userid\" LIMIT 30") " AS \"visits\" where page = 'longer' order by userid "
+                                            "limit 10 offset 20",
           &shapes);
     assert_int_equal(shapes.count, 1);
     check("select 1 from items where \"Id\" like 'a%'",
           "select 1 from items where \"items\".\"h\" IN (0::int4, 1::int4) AND \"Id\" like 'a%'",
           &shapes);
-    check("select 1 from items where \"Id\" like '%a'", "select 1 from items where \"Id\" like '%a'",
-          &shapes);
+    check("select 1 from items where \"Id\" like '%a'",
+          "select 1 from items where \"Id\" like '%a'", &shapes);
     rw_shape_cache_clear(&shapes);
 }
 
@@ -326,7 +383,8 @@ static void what_is_put_in_is_bounded(void **state)
                 &arena);
     assert_non_null(strstr(text, "IN (0::int2, 1::int2, "));
     assert_non_null(strstr(text, ", 1023::int2) AND userid > 3 order by userid limit 3"));
-    /* short constants of a shape let the branches in, and long ones of the same make them too long */
+    /* short constants of a shape let the branches in, and long ones of the same make them too long
+     */
     many[0].buckets = 32;
     rw_shape_cache shapes = {0};
     text = "select page from visits where page = 'a' order by userid limit 3";
@@ -369,7 +427,8 @@ static void reads_are_seeks_in_buckets(void **state)
         {"select max(userid) from visits", RW_READ_SEEK, 2},
         {"select page from visits order by userid", RW_READ_SCAN, 0},
         {"select page from visits where ts > '2026-01-01'", RW_READ_SCAN, 0},
-        {"select v.page from items i join visits v on v.userid = length(i.label) where i.\"Id\" = 'x'",
+        {"select v.page from items i join visits v on v.userid = length(i.label) where i.\"Id\" = "
+         "'x'",
          RW_READ_SCAN, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -96,8 +96,8 @@ static void print_column(writer *write, size_t i)
     if (type == NULL)
         fprintf(write->out, " -- %s: choose a type", column->type_name);
     if (column->has_default) /* what the backend tells has its own numbers in it */
-        px_yql_default_print(table->defaults_unknown ? column->default_text : "as the backend has it",
-                             write->out);
+        px_yql_default_print(
+            table->defaults_unknown ? column->default_text : "as the backend has it", write->out);
     fputc('\n', write->out);
 }
 

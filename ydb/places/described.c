@@ -230,7 +230,7 @@ const char *rw_partitions_described(pgw_slice json, const char *column, rw_hash_
         free(read.at);
         return reason;
     }
-    *out = (rw_partitions){
-        .kind = RW_PARTITION_AT, .count = (uint32_t)read.count + 1, .at = read.at};
+    *out =
+        (rw_partitions){.kind = RW_PARTITION_AT, .count = (uint32_t)read.count + 1, .at = read.at};
     return NULL;
 }

@@ -174,18 +174,18 @@ typedef struct px_unit {
     px_unit_key least;             /* by (hash, fingerprint): its place in a batch */
     uint64_t arrived, submitted;   /* the latter by px_worker_clock() of `home` */
     uint64_t tried;                /* px_worker_now() scale: first sent; 0: not yet */
-    uint32_t locked_ms; /* It waited so long for locks in batches, and for others' keys. */
-    unsigned attempts;             /* that the backend did not do for reasons of its own */
-    unsigned stumbles;             /* … of them, those that may be its own fault */
-    size_t company;                /* at most so many units are sent in one batch; 0: any */
-    uint64_t again_at;             /* px_worker_now() scale: its pause is over */
-    bool renewed;                  /* its prepared statement was made anew once */
-    bool withdrawn;                /* asked for while it could not be taken out */
-    int state;                     /* px_unit_state of queue.h; the owner's */
-    px_worker *owner;              /* of its queue */
-    struct px_unit *registered;    /* home's: the next under way in one slot */
-    unsigned pins;  /* home's: withdrawals on their way, which still look at the unit */
-    bool came_back; /* home's: … and for which it waits */
+    uint32_t locked_ms;         /* It waited so long for locks in batches, and for others' keys. */
+    unsigned attempts;          /* that the backend did not do for reasons of its own */
+    unsigned stumbles;          /* … of them, those that may be its own fault */
+    size_t company;             /* at most so many units are sent in one batch; 0: any */
+    uint64_t again_at;          /* px_worker_now() scale: its pause is over */
+    bool renewed;               /* its prepared statement was made anew once */
+    bool withdrawn;             /* asked for while it could not be taken out */
+    int state;                  /* px_unit_state of queue.h; the owner's */
+    px_worker *owner;           /* of its queue */
+    struct px_unit *registered; /* home's: the next under way in one slot */
+    unsigned pins;              /* home's: withdrawals on their way, which still look at the unit */
+    bool came_back;             /* home's: … and for which it waits */
 } px_unit;
 
 px_unit *px_unit_new(px_worker *home); /* all zero but home; with a deadline far away */

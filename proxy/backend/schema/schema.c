@@ -486,15 +486,15 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
         a->schema_written != b->schema_written || a->column_count != b->column_count ||
         !same_text(a->unusable, b->unusable) || a->sample != b->sample ||
         a->mergeable != b->mergeable || a->changes_rows != b->changes_rows ||
-        a->looked_up != b->looked_up || a->copied_apart != b->copied_apart || a->heeds_updates != b->heeds_updates ||
-        a->defers_updates != b->defers_updates || a->moves_keys != b->moves_keys ||
-        a->in_parts != b->in_parts || a->quiet != b->quiet || a->overloads != b->overloads ||
-        a->own_calls != b->own_calls || a->expressions_run != b->expressions_run ||
-        a->casts_run != b->casts_run || a->own_types != b->own_types ||
-        a->reads_settings != b->reads_settings || a->oid != b->oid || a->triggers != b->triggers ||
-        a->filled_by != b->filled_by || !same_text(a->part_names, b->part_names) ||
-        !same_text(a->key_name, b->key_name) || a->last != b->last ||
-        !same_text(a->system_columns, b->system_columns))
+        a->looked_up != b->looked_up || a->copied_apart != b->copied_apart ||
+        a->heeds_updates != b->heeds_updates || a->defers_updates != b->defers_updates ||
+        a->moves_keys != b->moves_keys || a->in_parts != b->in_parts || a->quiet != b->quiet ||
+        a->overloads != b->overloads || a->own_calls != b->own_calls ||
+        a->expressions_run != b->expressions_run || a->casts_run != b->casts_run ||
+        a->own_types != b->own_types || a->reads_settings != b->reads_settings ||
+        a->oid != b->oid || a->triggers != b->triggers || a->filled_by != b->filled_by ||
+        !same_text(a->part_names, b->part_names) || !same_text(a->key_name, b->key_name) ||
+        a->last != b->last || !same_text(a->system_columns, b->system_columns))
         return false;
     for (size_t i = 0; i < a->column_count; i++)
         if (!same_column(&a->columns[i], &b->columns[i]))

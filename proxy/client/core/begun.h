@@ -23,8 +23,8 @@ typedef enum px_begun_state {
 /* How the COMMIT came that is at hand. */
 typedef struct px_commit {
     bool grouped, parsed, described; /* As Bind, Execute and Sync; with a Parse; with a Describe. */
-    size_t behind; /* Bytes of its group behind the first message. */
-    pgw_buf parse; /* The Parse message, if that gives its statement a name. */
+    size_t behind;                   /* Bytes of its group behind the first message. */
+    pgw_buf parse;                   /* The Parse message, if that gives its statement a name. */
 } px_commit;
 
 typedef struct px_begun {

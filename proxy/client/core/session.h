@@ -82,22 +82,25 @@ typedef struct px_who {
 /* Its own link. */
 typedef struct px_own {
     px_link *link;
-    uint64_t touched; /* When it was last sent something so that idle_session_timeout does not end it; px_worker_now(). */
+    uint64_t touched; /* When it was last sent something so that idle_session_timeout does not end
+                         it; px_worker_now(). */
     bool ready;
-    bool gone;      /* it was lost while a unit was under way, whose outcome comes first */
-    bool fatal;     /* the backend has said FATAL, and the client has seen it */
-    bool stirs;     /* Rows of the session left by other links since this one was last touched. */
-    char status;    /* 'I', 'T' or 'E' as the client was told: by the link, or here (begun.h) */
-    bool ran;       /* something has run since then, which may have ended a transaction */
-    bool unsynced;  /* extended messages were sent since the last Sync */
-    bool copy_in;   /* the link is in copy-in mode */
-    struct px_copy *copy; /* The COPY of a configured table that is under way (ingest/copy.h); owned; NULL: none. */
-    bool has_state; /* something there cannot be made again elsewhere */
-    bool alters;    /* what new sessions begin with, as soon as it is committed */
-    bool dropped;   /* The rest of the link's message goes nowhere. */
+    bool gone;     /* it was lost while a unit was under way, whose outcome comes first */
+    bool fatal;    /* the backend has said FATAL, and the client has seen it */
+    bool stirs;    /* Rows of the session left by other links since this one was last touched. */
+    char status;   /* 'I', 'T' or 'E' as the client was told: by the link, or here (begun.h) */
+    bool ran;      /* something has run since then, which may have ended a transaction */
+    bool unsynced; /* extended messages were sent since the last Sync */
+    bool copy_in;  /* the link is in copy-in mode */
+    struct px_copy *copy;   /* The COPY of a configured table that is under way (ingest/copy.h);
+                               owned; NULL: none. */
+    bool has_state;         /* something there cannot be made again elsewhere */
+    bool alters;            /* what new sessions begin with, as soon as it is committed */
+    bool dropped;           /* The rest of the link's message goes nowhere. */
     unsigned char ordinary; /* Why the table that it has prepared to make gets no hash, as
                                rw_define_warning() has it; 0: it is not such a one. */
-    px_begun *begun; /* Its BEGIN of which the server has not heard yet; owned; NULL: there is none. */
+    px_begun
+        *begun; /* Its BEGIN of which the server has not heard yet; owned; NULL: there is none. */
     struct px_refill *refill; /* numbers that it asks for, for all (refill.h); or NULL */
     uint64_t drew_apart; /* so many blocks may be older than what it drew for itself (reserve.h) */
     size_t left;         /* bytes of the link's message that still go to the client, or nowhere */
@@ -114,14 +117,15 @@ typedef struct px_pending {
 
 /* The client's message at hand. */
 typedef struct px_hand {
-    pgw_frame frame;          /* of the one that is looked at; size 0: none, or it is on its way */
-    size_t streaming;         /* bytes of it that still go to the link unread */
-    bool dropped;             /* … or nowhere */
-    bool text;                /* These bytes are looked at for names of configured tables. */
-    bool copied;              /* These bytes are rows, which are given their hashes (copied.h). */
-    bool databases_left;      /* Nothing of ours is connected to the databases that it drops or renames any more. */
-    bool doubted;             /* its statement would have been refused */
-    pgw_buf told;             /* What goes on in the message's place (drawn.h); empty: the message itself. */
+    pgw_frame frame;     /* of the one that is looked at; size 0: none, or it is on its way */
+    size_t streaming;    /* bytes of it that still go to the link unread */
+    bool dropped;        /* … or nowhere */
+    bool text;           /* These bytes are looked at for names of configured tables. */
+    bool copied;         /* These bytes are rows, which are given their hashes (copied.h). */
+    bool databases_left; /* Nothing of ours is connected to the databases that it drops or renames
+                            any more. */
+    bool doubted;        /* its statement would have been refused */
+    pgw_buf told; /* What goes on in the message's place (drawn.h); empty: the message itself. */
     struct px_keys *keys;     /* what its statement's key is asked for; NULL: nothing (keys.h) */
     struct px_parsed *parsed; /* what was made of its text; NULL: nothing is kept (parsed.h) */
     struct {
@@ -155,8 +159,10 @@ typedef struct px_orders {
     px_foreign prepared;   /* what a PREPARE was read by (stores.h) … */
     pgw_buf prepared_text; /* … and its text */
     pgw_buf executed;      /* the Parse message of the unnamed statement, if it executes others */
-    px_reads *parsed;      /* How the Parse at hand reads configured tables; owned; NULL: it reads none. */
-    px_reads *unnamed;     /* How the unnamed statement, if it has no lookups, reads them; owned; NULL: it reads none. */
+    px_reads
+        *parsed; /* How the Parse at hand reads configured tables; owned; NULL: it reads none. */
+    px_reads *unnamed; /* How the unnamed statement, if it has no lookups, reads them; owned; NULL:
+                          it reads none. */
 } px_orders;
 
 /* What it has prepared. */
@@ -165,12 +171,13 @@ typedef struct px_prepared_names {
     px_statements portals;    /* of ours, bound on the own link: whose error is whose */
     char *prepares;           /* the name of a PREPARE that was parsed; owned */
     struct px_orders *orders; /* owned; NULL: nothing of them was ever parsed */
-    bool untold;              /* A PREPARE was carried out of which nobody knows what it is called. */
-    bool unnamed_on_link;     /* the link has an unnamed statement that is none of ours */
-    bool looked;              /* What the unnamed statement executes was looked at, and no Parse has come since. */
-    char *deallocates;        /* The name of a DEALLOCATE that was parsed, empty for ALL; owned. */
-    px_lookups *lookups;      /* of the Parse at hand; counted, NULL: none */
-    px_plan *describing;      /* counted: others wait until this session knows what it is */
+    bool untold;          /* A PREPARE was carried out of which nobody knows what it is called. */
+    bool unnamed_on_link; /* the link has an unnamed statement that is none of ours */
+    bool looked; /* What the unnamed statement executes was looked at, and no Parse has come since.
+                  */
+    char *deallocates;   /* The name of a DEALLOCATE that was parsed, empty for ALL; owned. */
+    px_lookups *lookups; /* of the Parse at hand; counted, NULL: none */
+    px_plan *describing; /* counted: others wait until this session knows what it is */
 } px_prepared_names;
 
 struct px_session {
@@ -226,7 +233,8 @@ px_standing px_session_standing(const px_session *session);
 
 /* Bytes of ours to the own link (ready); to the client. */
 void px_session_send(px_session *session, const pgw_buf *bytes);
-/* Sends a BEGIN that the link has not got; to be called before bytes go there without px_session_send(). */
+/* Sends a BEGIN that the link has not got; to be called before bytes go there without
+ * px_session_send(). */
 void px_session_send_begun(px_session *session);
 void px_session_put(px_session *session, const pgw_buf *bytes);
 /* Forgets what is held of the client's messages. */

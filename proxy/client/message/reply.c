@@ -502,9 +502,8 @@ static bool needs_body(const px_session *session, char type, const px_reply *hea
         return head != NULL && head->kind == PX_REPLY_DESCRIBE && head->plan != NULL;
     case 'C':
         return superseded(head) > 0 || (head != NULL && head->kept > 0) ||
-               session->own.copy != NULL ||
-               session->names.deallocates != NULL || session->names.prepares != NULL ||
-               session->own.ordinary > 0;
+               session->own.copy != NULL || session->names.deallocates != NULL ||
+               session->names.prepares != NULL || session->own.ordinary > 0;
     default:
         return false;
     }

@@ -239,8 +239,7 @@ void px_names_end(px_session *session, pgw_slice parse)
 {
     px_statements *statements = &session->names.statements;
     const px_said said = px_said_of('P', parse);
-    px_statement *statement =
-        px_statements_put(statements, said.as.parse.name, NULL, false);
+    px_statement *statement = px_statements_put(statements, said.as.parse.name, NULL, false);
     px_statements_keep(statements, statement, parse);
     statement->foreign =
         (px_foreign){.effects = RW_EFFECT_TRANSACTION, .generation = session->known.generation};

@@ -59,8 +59,8 @@ void px_names_close_unsynced(struct px_session *session,
 
 /* The unnamed statement is gone, on the link, too, if there is one. */
 void px_names_drop_unnamed(struct px_session *session);
-/* A statement that begins or ends a transaction has got a name by this Parse message, which is free; the link gets it
- * when it is needed there. */
+/* A statement that begins or ends a transaction has got a name by this Parse message, which is
+ * free; the link gets it when it is needed there. */
 void px_names_end(struct px_session *session, pgw_slice parse);
 /* The client's unnamed statement is gone; nothing is sent, and where the link has one it is closed
  * later. */

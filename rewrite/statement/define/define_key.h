@@ -26,9 +26,10 @@ typedef struct rw_definition {
     const rw_table *made; /* by it, of a pattern, in the arena; NULL: none */
     const char *unspread; /* why one that it makes stays an ordinary table, though a pattern has
                              its name: behind "for"; NULL: none does */
-    unsigned char warning; /* The client is to be warned of that: rw_define_warning(); 0: it is not. */
-    pgw_error *refusal;   /* what is told should the server meet RW_REFUSAL, which stands among the
-                             changes; in the arena; NULL: it does not */
+    unsigned char
+        warning;        /* The client is to be warned of that: rw_define_warning(); 0: it is not. */
+    pgw_error *refusal; /* what is told should the server meet RW_REFUSAL, which stands among the
+                           changes; in the arena; NULL: it does not */
     pgw_slice before, behind; /* statements of ours that are run with it, unseen; empty: none */
 } rw_definition;
 

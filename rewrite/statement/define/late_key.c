@@ -113,12 +113,15 @@ static void add_change(const rw_table *table, pgw_buf *out)
     pgw_buf_add_str(out, " using %s, alter column %I set not null, add check (%I = %s),"
                          " add constraint %I %s', t, k, h, x, h, h, x, k, ");
     pgw_buf_add_str(out, key);
-    pgw_buf_add_str(out, "); elsif not filled then execute pg_catalog.format('alter table %s drop constraint %I,"
-                         " add column %s, add constraint %I %s', t, k, ");
+    pgw_buf_add_str(
+        out,
+        "); elsif not filled then execute pg_catalog.format('alter table %s drop constraint %I,"
+        " add column %s, add constraint %I %s', t, k, ");
     rw_add_name_constant(out, pgw_slice_buf(&column));
     pgw_buf_add_str(out, ", k, ");
     pgw_buf_add_str(out, key);
-    pgw_buf_add_str(out, "); end if; why := case when filled and x is null then 'it has rows, which have no hash' end;"
+    pgw_buf_add_str(out, "); end if; why := case when filled and x is null then 'it has rows, "
+                         "which have no hash' end;"
                          " exception when others then why := sqlerrm; end; end if; ");
     pgw_buf_free(&column);
 }
@@ -126,17 +129,20 @@ static void add_change(const rw_table *table, pgw_buf *out)
 /* The client is told of a permanent table of this schema that stays as it is. */
 static void add_warning(const rw_table *table, pgw_buf *out)
 {
-    pgw_buf_add_str(out, "if why is not null and exists (select from pg_catalog.pg_class r join"
-                         " pg_catalog.pg_namespace n on n.oid = r.relnamespace where r.oid = t"
-                         " and r.relkind in ('r', 'p') and r.relpersistence <> 't' and not r.relispartition"
-                         " and n.nspname = ");
+    pgw_buf_add_str(
+        out, "if why is not null and exists (select from pg_catalog.pg_class r join"
+             " pg_catalog.pg_namespace n on n.oid = r.relnamespace where r.oid = t"
+             " and r.relkind in ('r', 'p') and r.relpersistence <> 't' and not r.relispartition"
+             " and n.nspname = ");
     rw_add_name_constant(out, pgw_slice_str(table->schema));
-    pgw_buf_add_str(out, " and not exists (select from pg_catalog.pg_attribute a where a.attrelid = t"
-                         " and a.attname = h and not a.attisdropped)) then raise warning"
-                         " 'table \"%\" stays an ordinary table, which keyspread does not spread: %', ");
+    pgw_buf_add_str(out,
+                    " and not exists (select from pg_catalog.pg_attribute a where a.attrelid = t"
+                    " and a.attname = h and not a.attisdropped)) then raise warning"
+                    " 'table \"%\" stays an ordinary table, which keyspread does not spread: %', ");
     rw_add_name_constant(out, pgw_slice_str(table->name));
-    pgw_buf_add_str(out, ", why using hint = 'Make it with its primary key in CREATE TABLE, or move its rows"
-                         " as docs/migrate.md says.'; end if; end; ");
+    pgw_buf_add_str(
+        out, ", why using hint = 'Make it with its primary key in CREATE TABLE, or move its rows"
+             " as docs/migrate.md says.'; end if; end; ");
 }
 
 /* `x` is what computes the hash of a stored row in the server, or null. */
@@ -165,8 +171,9 @@ static void add_block(const PgQuery__RangeVar *name, const rw_table *table, pgw_
     rw_add_name_constant(out, pgw_slice_buf(&written));
     pgw_buf_add_str(out, "); h text := ");
     rw_add_name_constant(out, pgw_slice_str(rw_define_hash(table)));
-    pgw_buf_add_str(out, "; k text; d text; filled boolean; why text := 'its form, or its key, is none that"
-                         " can get a hash'; ");
+    pgw_buf_add_str(
+        out, "; k text; d text; filled boolean; why text := 'its form, or its key, is none that"
+             " can get a hash'; ");
     add_expression(table, out);
     pgw_buf_add_str(out, "begin ");
     if (rw_table_is_partitioned(table)) {

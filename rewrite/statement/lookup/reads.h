@@ -16,13 +16,13 @@ typedef enum rw_read_kind {
 
 /* A table where it stands in a FROM, an UPDATE or a DELETE. */
 typedef struct rw_read {
-    uint32_t table;   /* Its place in the catalog, from 0. */
-    uint32_t name;    /* the token of the table's name, as a lookup of it has it */
+    uint32_t table;    /* Its place in the catalog, from 0. */
+    uint32_t name;     /* the token of the table's name, as a lookup of it has it */
     rw_read_kind kind; /* if the hash is not asked for: a seek or a scan */
-    bool row;         /* a whole primary key is asked for */
-    uint32_t buckets; /* of a seek: one in each of so many; 0: one in each partition */
-    uint32_t asked;   /* 1 + the column that a condition or the order of a scan is about, the first of the key
-                         before others; 0: there is none. */
+    bool row;          /* a whole primary key is asked for */
+    uint32_t buckets;  /* of a seek: one in each of so many; 0: one in each partition */
+    uint32_t asked; /* 1 + the column that a condition or the order of a scan is about, the first of
+                       the key before others; 0: there is none. */
 } rw_read;
 
 /* All of a statement's. No pointers but into itself, so that it can be kept. */
@@ -30,8 +30,8 @@ typedef struct rw_read_map {
     size_t size; /* bytes, with all that it points to */
     uint32_t count;
     const rw_read *reads;
-    const char *shape; /* the text, with `?` for constants, cut off where it is long; "" if all reads
-                          are of keys */
+    const char *shape; /* the text, with `?` for constants, cut off where it is long; "" if all
+                          reads are of keys */
 } rw_read_map;
 
 enum {

@@ -14,7 +14,9 @@
 
 typedef const PgQuery__Node *node;
 
-enum { MOST_LOOKED_FOR = 64 }; /* columns of a table without an index that conditions may be about */
+enum {
+    MOST_LOOKED_FOR = 64
+}; /* columns of a table without an index that conditions may be about */
 
 /* A statement while it is looked through. */
 typedef struct finder {
@@ -41,8 +43,8 @@ static bool is_asked(const rw_table *table)
 /* Whether an index begins with a column. The file alone tells of none but the key. */
 static bool leads(const rw_table *table, size_t column)
 {
-    return table->columns[column].leads ||
-           (!is_asked(table) && !rw_table_begins_with_hash(table) && column == table->primary_key[0]);
+    return table->columns[column].leads || (!is_asked(table) && !rw_table_begins_with_hash(table) &&
+                                            column == table->primary_key[0]);
 }
 
 /* A query as far as one of its tables is concerned. */
@@ -83,10 +85,12 @@ static rw_bound bound_by_joins(const rw_sought *it, node from, size_t *leaf)
     size_t middle = *leaf;
     found = rw_bound_more(found, bound_by_joins(it, join->rarg, leaf));
     PgQuery__JoinType type = join->jointype;
-    bool on_left = of >= left && of < middle && (type == PG_QUERY__JOIN_TYPE__JOIN_INNER ||
-                                                 type == PG_QUERY__JOIN_TYPE__JOIN_RIGHT);
-    bool on_right = of >= middle && of < *leaf && (type == PG_QUERY__JOIN_TYPE__JOIN_INNER ||
-                                                   type == PG_QUERY__JOIN_TYPE__JOIN_LEFT);
+    bool on_left =
+        of >= left && of < middle &&
+        (type == PG_QUERY__JOIN_TYPE__JOIN_INNER || type == PG_QUERY__JOIN_TYPE__JOIN_RIGHT);
+    bool on_right =
+        of >= middle && of < *leaf &&
+        (type == PG_QUERY__JOIN_TYPE__JOIN_INNER || type == PG_QUERY__JOIN_TYPE__JOIN_LEFT);
     if (!on_left && !on_right)
         return found;
     if (is_used(join, rw_from_column(it->in, it->of, it->column)))
@@ -213,7 +217,7 @@ static bool stops_early(const place *at)
 static size_t order_of(const place *at, const rw_from_item *of)
 {
     size_t ordered = ordered_by(at, of), none = table_of(at->in, of)->column_count;
-    return ordered < none      ? ordered
+    return ordered < none     ? ordered
            : are_extremes(at) ? extreme_of(at, of, at->select->target_list[0])
                               : none;
 }
@@ -260,9 +264,10 @@ static rw_read_kind kind_of(const place *at, const rw_bound *bounds, size_t i)
     const rw_from_item *of = &at->in->items[i];
     const rw_table *table = table_of(at->in, of);
     size_t ordered = ordered_by(at, of);
-    bool seeks = bounds[i] == RW_BOUND || (bounds[i] == RW_JOINED && comes_behind(at->in, bounds, i)) ||
-                 (is_limited(at->select) && ordered < table->column_count && leads(table, ordered)) ||
-                 are_led(at, of) || stops_early(at);
+    bool seeks =
+        bounds[i] == RW_BOUND || (bounds[i] == RW_JOINED && comes_behind(at->in, bounds, i)) ||
+        (is_limited(at->select) && ordered < table->column_count && leads(table, ordered)) ||
+        are_led(at, of) || stops_early(at);
     return seeks ? RW_READ_SEEK : RW_READ_SCAN;
 }
 
@@ -309,16 +314,23 @@ static bool visit(void *context, const ProtobufCMessage *message)
     const ProtobufCMessageDescriptor *type = message->descriptor;
     if (type == &pg_query__select_stmt__descriptor) {
         const PgQuery__SelectStmt *it = (const PgQuery__SelectStmt *)message;
-        look(find, NULL, (place){.where = it->where_clause, .from = it->from_clause,
-                                 .from_count = it->n_from_clause, .select = it});
+        look(find, NULL,
+             (place){.where = it->where_clause,
+                     .from = it->from_clause,
+                     .from_count = it->n_from_clause,
+                     .select = it});
     } else if (type == &pg_query__update_stmt__descriptor) {
         const PgQuery__UpdateStmt *it = (const PgQuery__UpdateStmt *)message;
-        look(find, it->relation, (place){.where = it->where_clause, .from = it->from_clause,
-                                         .from_count = it->n_from_clause});
+        look(find, it->relation,
+             (place){.where = it->where_clause,
+                     .from = it->from_clause,
+                     .from_count = it->n_from_clause});
     } else if (type == &pg_query__delete_stmt__descriptor) {
         const PgQuery__DeleteStmt *it = (const PgQuery__DeleteStmt *)message;
-        look(find, it->relation, (place){.where = it->where_clause, .from = it->using_clause,
-                                         .from_count = it->n_using_clause});
+        look(find, it->relation,
+             (place){.where = it->where_clause,
+                     .from = it->using_clause,
+                     .from_count = it->n_using_clause});
     }
     return rw_walk(message, visit, find);
 }

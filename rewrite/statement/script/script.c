@@ -157,9 +157,8 @@ static void read_found(const candidate *it, const rw_tree_found *found)
     if (found->stars != NULL && !found->inserts)
         it->out->star_count = rw_stars_read(found->stars, it->lexer, it->in->arena, &stars);
     if (found->ranges != NULL)
-        it->out->star_count =
-            rw_ranges_read(found->ranges, it->lexer, &it->in->names.view, it->in->arena, &stars,
-                           it->out->star_count);
+        it->out->star_count = rw_ranges_read(found->ranges, it->lexer, &it->in->names.view,
+                                             it->in->arena, &stars, it->out->star_count);
     it->out->lookups = lookups;
     it->out->stars = stars;
     it->out->prepares = found->prepares;
@@ -422,7 +421,8 @@ static void refuse_unknown(reading *in, rw_statement *out)
 /* An INSERT, or one that PostgreSQL would refuse if the table were ours; or a change of its key. */
 static bool is_about_table(const rw_statement *statement)
 {
-    return statement->kind == RW_STATEMENT_INSERT || statement->change != NULL || statement->copy != NULL ||
+    return statement->kind == RW_STATEMENT_INSERT || statement->change != NULL ||
+           statement->copy != NULL ||
            (statement->kind == RW_STATEMENT_REFUSED && !pgw_error_is(statement->error, "0A000"));
 }
 
@@ -502,8 +502,10 @@ static void refuse_copies(const reading *in, rw_script *script)
         if (statement->copy == NULL)
             continue;
         pgw_error *error = pgw_arena_alloc(in->arena, sizeof *error);
-        pgw_fail(error, "0A000", "cannot COPY into table \"%s\" through keyspread beside other statements of a Query",
-                 statement->copy->table->name);
+        pgw_fail(
+            error, "0A000",
+            "cannot COPY into table \"%s\" through keyspread beside other statements of a Query",
+            statement->copy->table->name);
         pgw_error_hint(error, "Send COPY as a Query of its own.");
         error->position = pgw_characters(in->text, statement->start, in->env->utf8) + 1;
         statement->kind = RW_STATEMENT_REFUSED;

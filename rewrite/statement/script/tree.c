@@ -381,8 +381,8 @@ static void find_lookups(walker *walk, const PgQuery__Node *top, pgw_arena *aren
 static void find_ranges(walker *walk, const PgQuery__Node *top, pgw_arena *arena)
 {
     rw_tree_found *found = walk->found;
-    rw_ranges_found ranges = rw_ranges_find(top, walk->text, walk->catalog, found->stars,
-                                            found->lookups, arena);
+    rw_ranges_found ranges =
+        rw_ranges_find(top, walk->text, walk->catalog, found->stars, found->lookups, arena);
     found->ranges = ranges.map;
     found->by_value |= ranges.by_value;
 }

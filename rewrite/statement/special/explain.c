@@ -421,8 +421,8 @@ static void explain_forward(pgw_slice text, const rw_statement *statement,
         add_line(out, "behind", statement->behind);
     for (size_t i = 0; i < statement->same_count; i++)
         add_text_line(out, "only if",
-                      pgw_arena_printf(reading->arena, "$%u has the value of $%u", statement->same[i].set,
-                                       statement->same[i].where));
+                      pgw_arena_printf(reading->arena, "$%u has the value of $%u",
+                                       statement->same[i].set, statement->same[i].where));
     if (statement->copy != NULL) {
         explain_copy(statement->copy->table, reading->arena, out);
         return;

@@ -70,24 +70,28 @@ typedef struct rw_statement {
     size_t lookup_count;
     const rw_read_map *reads; /* How a FORWARD statement reads configured tables; arena-owned; NULL:
                                  it reads none, or is only planned. */
-    const rw_change *stars; /* What becomes of the stars of a FORWARD statement, what is put in for its reads by
-                               ranges of the key, and what changes the key with its hash, in order
-                               of the text; arena-owned. */
+    const rw_change *stars; /* What becomes of the stars of a FORWARD statement, what is put in for
+                               its reads by ranges of the key, and what changes the key with its
+                               hash, in order of the text; arena-owned. */
     size_t star_count;
     const rw_sql_prepare *prepares; /* arena-owned; NULL: it is no PREPARE, or of unknown types */
-    const rw_copy *copy; /* a COPY … FROM STDIN of a configured table; arena-owned; NULL: it is none */
+    const rw_copy
+        *copy; /* a COPY … FROM STDIN of a configured table; arena-owned; NULL: it is none */
     pgw_slice before, behind; /* statements of ours that are run with it, unseen: of FORWARD, one
                                  each; empty: none. Arena-owned */
     const rw_table *made;     /* by it, of a pattern; arena-owned; NULL: none */
-    const char *unspread; /* why what it makes is none of these, though it has such a name; NULL */
-    unsigned char warning; /* The client is to be warned that the table stays ordinary: rw_define_warning(); 0: it is not. */
-    bool defines; /* It makes or alters a configured table, whose hash column is what is put into it. */
+    const char *unspread;  /* why what it makes is none of these, though it has such a name; NULL */
+    unsigned char warning; /* The client is to be warned that the table stays ordinary:
+                              rw_define_warning(); 0: it is not. */
+    bool defines; /* It makes or alters a configured table, whose hash column is what is put into
+                     it. */
     bool apart;  /* what it is may be another behind those before it: what makes its table, or moves
                     its name */
     bool unseen; /* it may set the key of a table of the configuration that the catalog has not, or
                     not yet */
-    const rw_key_change *change;    /* Of the key: it must not be sent without. NULL: none. */
-    const rw_key_change *otherwise; /* The same, but for a Bind for which `same` holds. NULL: none. */
+    const rw_key_change *change; /* Of the key: it must not be sent without. NULL: none. */
+    const rw_key_change
+        *otherwise;   /* The same, but for a Bind for which `same` holds. NULL: none. */
     pgw_error *error; /* of FORWARD: what is told should the server meet RW_REFUSAL in it; NULL */
 } rw_statement;
 

@@ -152,8 +152,8 @@ static void hashes_stand_behind_the_parameters(void **state)
         const px_bound bound = {.hashes = hashes};
         px_plan *plan = plan_of(cases[i].text, NULL, 0, &error);
         const pgw_bind bind = bind_of(all, cases[i].values, &values);
-        assert_true(
-            px_bind_write(plan, &bind, (px_bind_names){PGW_LITERAL("p"), PGW_LITERAL("t")}, &bound, &out, &error));
+        assert_true(px_bind_write(plan, &bind, (px_bind_names){PGW_LITERAL("p"), PGW_LITERAL("t")},
+                                  &bound, &out, &error));
         pgw_bind sent;
         assert_true(pgw_bind_decode((pgw_slice){out.ptr + 5, out.len - 5}, &sent));
         assert_int_equal(out.ptr[0], 'B');

@@ -601,7 +601,8 @@ static void a_text_that_fails_is_read(void **state)
 static void a_filled_text_that_fails_is_read(void **state)
 {
     (void)state;
-    static const char filled[] = "insert into numbered (kind, event, \"pk\") values (7, 'b', '4711')";
+    static const char filled[] =
+        "insert into numbered (kind, event, \"pk\") values (7, 'b', '4711')";
     learn("insert into numbered (kind, event) values (1, 'a')");
     assert_true(submit_alike("insert into numbered (kind, event) values (7, 'b')"));
     px_text *text = t.owner.text;
