@@ -327,8 +327,7 @@ static void keys_are_looked_up(void **state)
     rw_catalog catalog = ranged_catalog();
     pgw_arena arena = {0};
     static const char *const cases[] = {
-        "select page from visits where userid = 5 and ts = '2026-01-01 00:00:00' order by ts limit "
-        "1",
+        "select page from visits where userid = 5 and ts = '2026-01-01' order by ts limit 1",
         "select max(\"Id\") from items where \"Id\" = 'x'",
         "select label from items where \"Id\" in ('x', 'y')",
     };
