@@ -17,8 +17,6 @@
 #include "proxy/ingest/submit.h"
 #include "rewrite/insert/render.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,13 +101,6 @@ static bool takes_text(const px_session *session, const px_text *text)
     return kept != NULL || count <= PX_UNIT_MOST || is_like_one(kept, NULL, NULL);
 }
 
-static void add_tag(uint64_t rows, pgw_buf *out)
-{
-    char tag[40];
-    snprintf(tag, sizeof tag, "INSERT 0 %" PRIu64, rows);
-    pgw_write_tag(tag, out);
-}
-
 bool px_lazy_keeps_text(px_session *session, px_text *text)
 {
     pgw_buf out = {0};
@@ -118,7 +109,7 @@ bool px_lazy_keeps_text(px_session *session, px_text *text)
     px_kept **kept = &session->own.begun->kept;
     for (size_t i = 0; i < text->script.count; i++) {
         px_kept_add_text(kept, text, i, i == 0 ? text->arena.bytes : 0);
-        add_tag((*kept)->all[(*kept)->count - 1].told, &out);
+        pgw_write_insert_tag((*kept)->all[(*kept)->count - 1].told, &out);
     }
     px_names_forget_unnamed(session);
     pgw_write_ready(session->own.status, &out);
