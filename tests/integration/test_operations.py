@@ -112,13 +112,18 @@ class Promtool(unittest.TestCase):
             self.promtool("check", "rules", file.name)
 
 
+def sources():
+    """The files that log."""
+    return [path for room in ("proxy", "ydb") for path in glob.glob(os.path.join(ROOT, room, "**", "*.c"), recursive=True)]
+
+
 class Log(unittest.TestCase):
     maxDiff = None
 
     def test_all_events_are_in_the_operators_page(self):
         call = re.compile(r'px_log\(CFG_LOG_(\w+),([^"]*"\w+"(?: : "\w+")?),')
         logged = {}
-        for path in glob.glob(os.path.join(ROOT, "proxy", "**", "*.c"), recursive=True):
+        for path in sources():
             for level, names in call.findall(read(path)):
                 for name in re.findall(r'"(\w+)"', names):
                     logged[name] = level.lower()
@@ -132,7 +137,7 @@ class Log(unittest.TestCase):
 
 
     def test_formats_are_of_fields_and_of_what_px_log_knows(self):
-        for path in glob.glob(os.path.join(ROOT, "proxy", "**", "*.c"), recursive=True):
+        for path in sources():
             for call in re.findall(r"\bpx_log\(CFG_LOG_\w+,(.*?)\);", read(path), re.S):
                 text = re.sub(r'"\s*"', "", call.replace("PRIu64", '"lu"'))
                 form = re.findall(r'"([^"]*=[^"]*)"', text)
