@@ -74,6 +74,8 @@ class InOrder(TurnsCase):
             numbers.pop(number)
         self.holders.pop().close()
         self.assertEqual(self.turns_of(waiting), numbers)
+        with self.postgres.admin(self.database) as admin:  # The last one has vanished, too.
+            harness.eventually("all have drawn", lambda: admin.rows("select last_value from turns") == [["12"]])
 
     def cancel(self, session):
         with wire.Wire(self.keyspread.address()) as other:
