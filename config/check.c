@@ -60,8 +60,8 @@ static void check_dialect(cfg_document *document, const cfg_config *config)
     check_monitoring(document, config->backend.monitoring);
     if (config->backend.dialect != CFG_DIALECT_YDB && config->backend.monitoring != NULL)
         cfg_warning(document, "backend.monitoring",
-                    "backend.monitoring has no effect: it is for dialect ydb, and PostgreSQL's "
-                    "partitions are what the file says");
+                    "backend.monitoring is asked, and the dialect is not ydb: what it says of "
+                    "partitions is nothing to PostgreSQL");
     if (config->backend.dialect != CFG_DIALECT_YDB &&
         says_capabilities(&config->backend.capabilities))
         cfg_warning(document, "backend.capabilities",

@@ -4,10 +4,16 @@
 #include "ydb/command/yql.h"
 #include "ydb/command/yql_column.h"
 #include "ydb/endpoint/endpoint.h"
+#include "ydb/places/discovery.h"
 
 const px_backend *px_ydb_backend(void)
 {
     return &px_backend_ydb;
+}
+
+const px_discovery_kind *px_ydb_places(void)
+{
+    return &px_ydb_discovery;
 }
 
 void px_ydb_print_table(const cfg_config *config, const cfg_table *written, const rw_table *table,

@@ -13,6 +13,8 @@
 
 /* NULL: keyspread was built without YDB, and what follows prints nothing. */
 const px_backend *px_ydb_backend(void);
+/* Asks YDB's monitoring where partitions begin; NULL as above. */
+const px_discovery_kind *px_ydb_places(void);
 
 /* CREATE TABLE in YQL, with `margin` ("" or "-- ") in front of each line. */
 void px_ydb_print_table(const cfg_config *config, const cfg_table *written, const rw_table *table,

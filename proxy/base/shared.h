@@ -28,8 +28,9 @@ typedef struct px_server {
     const struct px_backend *backend; /* its kind */
     struct px_addresses *addresses;
     struct px_lobby *lobby;
-    struct px_discovery *discovery;
-    struct px_pids *pids; /* told to clients */
+    const struct px_discovery_kind *places; /* who finds out where partitions begin; NULL: nobody */
+    struct px_discovery *discovery;         /* of `places`, while keyspread serves */
+    struct px_pids *pids;                   /* told to clients */
     struct px_databases *databases;
     struct px_greetings *greetings; /* what sessions of a kind are greeted with */
     _Atomic unsigned errands;       /* messages about links that are on their way between workers */

@@ -73,7 +73,7 @@ static void on_answered(px_attempt *attempt, px_unit *unit, px_verdict verdict)
     const px_server *server = unit->owner->server;
     if (server->discovery != NULL && verdict != PX_VERDICT_COMMITTED &&
         px_error_is_moved(pgw_slice_buf(&unit->error)))
-        server->backend->discovery->doubt(server->discovery, unit->tables->name);
+        server->places->doubt(server->discovery, unit->tables->name);
     batch->failed = batch->failed || verdict != PX_VERDICT_COMMITTED;
     batch->doubted = batch->doubted && verdict == PX_VERDICT_COMMITTED;
     if (verdict == PX_VERDICT_LATER && postpone(batch, unit))

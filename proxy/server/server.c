@@ -153,7 +153,7 @@ static void stop(process *p, int signal_number)
     px_watchdog_stop(p->watchdog);
     uv_close((uv_handle_t *)&p->hour, NULL);
     if (p->server.discovery != NULL)
-        p->server.backend->discovery->refuse(p->server.discovery);
+        p->server.places->refuse(p->server.discovery);
     give_order(p, on_drain, (setup){0});
 }
 
@@ -241,7 +241,7 @@ static void adopt(process *p, setup fresh)
     put_in_force(p, fresh);
     give_order(p, on_new_setup, fresh);
     if (p->server.discovery != NULL)
-        p->server.backend->discovery->renew(p->server.discovery, fresh.config);
+        p->server.places->renew(p->server.discovery, fresh.config);
     px_log(CFG_LOG_INFO, "reloaded", "file=%s tables=%zu", fresh.config->path,
            fresh.config->table_count);
 }
@@ -446,8 +446,8 @@ static bool serve(process *p)
     uv_loop_init(&p->loop);
     start_hours(p);
     start_workers(p);
-    if (p->server.backend->discovery != NULL)
-        p->server.discovery = p->server.backend->discovery->start(&p->server);
+    if (p->server.places != NULL)
+        p->server.discovery = p->server.places->start(&p->server);
     p->signals = px_signals_watch(&p->loop, on_signal, p);
     bool up = open_listeners(p) && open_admin(p);
     if (up) {
@@ -460,7 +460,7 @@ static bool serve(process *p)
     for (unsigned i = 0; i < p->server.worker_count; i++)
         pthread_join(p->server.workers[i].thread, NULL);
     if (p->server.discovery != NULL)
-        p->server.backend->discovery->stop(p->server.discovery);
+        p->server.places->stop(p->server.discovery);
     px_watchdog_free(p->watchdog);
     px_admin_stop(p->admin);
     if (up) {
@@ -482,6 +482,7 @@ int px_run(cfg_config *config, FILE *errors)
     }
     p.server.backend =
         config->backend.dialect == CFG_DIALECT_YDB ? px_ydb_backend() : &px_backend_postgres;
+    p.server.places = px_ydb_places();
     p.server.metrics = px_metrics_new(NULL);
     p.server.addresses = px_addresses_new();
     p.server.lobby = px_lobby_new();

@@ -548,7 +548,7 @@ static void monitoring_is_a_host(void **state)
         say(text, false, "it takes http://host:port or");
     }
     say(FILE_OF(", monitoring: \"http://a\"", TABLE_OF("t", "")), true,
-        "backend.monitoring has no effect");
+        "is asked, and the dialect");
 }
 
 static void numbers_go_together(void **state)

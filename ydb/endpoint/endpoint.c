@@ -2,12 +2,10 @@
 
 #include "ydb/endpoint/connection.h"
 #include "ydb/endpoint/writer.h"
-#include "ydb/places/discovery.h"
 
 const px_backend px_backend_ydb = {
     .name = "ydb",
     .by_file = true,
     .link = &px_ydb_link,
     .writer = &px_ydb_writer,
-    .discovery = &px_ydb_discovery,
 };

@@ -6,6 +6,11 @@ const px_backend *px_ydb_backend(void)
     return NULL;
 }
 
+const px_discovery_kind *px_ydb_places(void)
+{
+    return NULL;
+}
+
 void px_ydb_print_table(const cfg_config *config, const cfg_table *written, const rw_table *table,
                         const char *margin, FILE *out)
 {

@@ -33,7 +33,6 @@ typedef struct px_backend {
     bool by_file; /* its tables are what the file says: it cannot be asked */
     const struct px_link_kind *link;
     const struct px_writer_kind *writer;
-    const px_discovery_kind *discovery; /* NULL: its partitions are what the file says */
 } px_backend;
 
 #endif
