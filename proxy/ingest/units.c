@@ -45,6 +45,7 @@ static uint16_t place_of(px_unit *unit, const rw_table *table, const px_catalog 
         (px_unit_table){.config = px_catalog_config(catalog, table),
                         .name = label_of(table, &unit->arena),
                         .oid = table->oid,
+                        .filled_by = table->filled_by,
                         .partitions = px_map_count(unit->home, table)};
     return (uint16_t)unit->table_count++;
 }

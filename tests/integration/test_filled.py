@@ -103,6 +103,15 @@ class Filled(harness.StackCase):
         self.assertNotEqual(self.postgres.statements(since, self.database, "keyspread_rows"), [])
         self.assertNotIn("batch_not_merged", self.keyspread.lines.text())
 
+    def test_transactions_that_are_kept(self):
+        """Their COMMIT looks for triggers that could leave out a row; this one is none."""
+        harness.eventually("the trigger is known", lambda: self.batchable("plain") == ["batchable: yes"])
+        self.session.rows("set keyspread.transactions = lazy")
+        for number in range(4):
+            for text in ("begin", INSERT.format("plain", number), "commit"):
+                self.assertIsNone(wire.error_of(self.session.query(text)), text)
+        self.check(PLAIN, 4)
+
     def test_another_body_is_not_ours(self):
         """It may do anything to a row: each is sent as its own, so that what it leaves out is told."""
         body = self.past("select prosrc from pg_proc where proname = 'keyspread_hash_plain'")[0][0]

@@ -43,6 +43,7 @@ typedef struct px_unit_table {
     char *name;                /* its label, in the arena */
     uint32_t partitions;       /* that it has */
     uint32_t oid;              /* 0: the backend does not say it */
+    uint32_t filled_by;        /* the function of keyspread's own trigger on it; 0: it has none */
     struct px_key_table *keys; /* keylocks': where the claims of its rows stand */
 } px_unit_table;
 

@@ -23,25 +23,30 @@ bool px_check_wanted(px_unit *const *units, size_t count)
     return false;
 }
 
-static void add_oids(const px_unit *unit, pgw_buf *out)
+/* The tables of a unit, or the functions of keyspread's own triggers on them, as arrays are
+ * written; a table without one has the function 0, which is none. */
+static void add_oids(const px_unit *unit, bool functions, pgw_buf *out)
 {
     for (size_t i = 0; i < unit->table_count; i++)
-        pgw_buf_addf(out, i == 0 ? "{%" PRIu32 : ",%" PRIu32, unit->tables[i].oid);
+        pgw_buf_addf(out, i == 0 ? "{%" PRIu32 : ",%" PRIu32,
+                     functions ? unit->tables[i].filled_by : unit->tables[i].oid);
     pgw_buf_add_byte(out, '}');
 }
 
-/* Triggers of partitions count, of any depth; rules of partitions are of no account. There are few
+/* Triggers of partitions count, of any depth; rules of partitions are of no account; keyspread's
+ * own trigger (`keyspread ddl --trigger`) leaves rows alone that have their hash. There are few
  * triggers that are fired so, and it is they whose tables are looked for: to look for all
  * partitions would take seven times as long. */
-static void add_statement(const char *oids, pgw_buf *out)
+static void add_statement(const char *oids, const char *functions, pgw_buf *out)
 {
     pgw_buf_addf(
         out,
         "select case when exists (select from pg_catalog.pg_trigger g where not g.tgisinternal"
-        " and g.tgenabled" DIFFERS "'D' and g.tgtype" BITS "%d" EQUALS "%d and g.tgtype" BITS
-        "%d" DIFFERS "0 and (g.tgrelid" EQUALS "any (%s) or exists (select from"
+        " and g.tgenabled" DIFFERS "'D' and g.tgfoid" DIFFERS "all (%s)"
+        " and g.tgtype" BITS "%d" EQUALS "%d and g.tgtype" BITS "%d" DIFFERS
+        "0 and (g.tgrelid" EQUALS "any (%s) or exists (select from"
         " pg_catalog.pg_partition_ancestors(g.tgrelid) a where a" EQUALS "any (%s))))",
-        ROW_BEFORE, ROW_BEFORE, ON_WRITE, oids, oids);
+        functions, ROW_BEFORE, ROW_BEFORE, ON_WRITE, oids, oids);
     pgw_buf_addf(out,
                  " or exists (select from pg_catalog.pg_rewrite where ev_class" EQUALS "any (%s)"
                  " and ev_type" EQUALS "'3' and ev_enabled" DIFFERS "'D')"
@@ -51,29 +56,34 @@ static void add_statement(const char *oids, pgw_buf *out)
 
 void px_check_write_text(const px_unit *unit, pgw_buf *out)
 {
-    pgw_buf oids = {0};
-    pgw_buf_add_byte(&oids, '\'');
-    add_oids(unit, &oids);
-    pgw_buf_add_str(&oids, "'::pg_catalog.oid[]");
-    pgw_buf_add_byte(&oids, '\0');
-    add_statement(oids.ptr, out);
-    pgw_buf_free(&oids);
+    pgw_buf oids[2] = {{0}, {0}};
+    for (int functions = 0; functions < 2; functions++) {
+        pgw_buf_add_byte(&oids[functions], '\'');
+        add_oids(unit, functions, &oids[functions]);
+        pgw_buf_add_str(&oids[functions], "'::pg_catalog.oid[]");
+        pgw_buf_add_byte(&oids[functions], '\0');
+    }
+    add_statement(oids[false].ptr, oids[true].ptr, out);
+    pgw_buf_free(&oids[false]);
+    pgw_buf_free(&oids[true]);
 }
 
 void px_check_write_piped(const px_unit *unit, bool prepares, pgw_buf *out)
 {
-    static const uint32_t types[] = {OIDS};
+    static const uint32_t types[] = {OIDS, OIDS};
     const pgw_bind bind = {.statement = NAME};
-    pgw_buf text = {0}, oids = {0};
+    pgw_buf text = {0}, oids = {0}, functions = {0};
     if (prepares) {
-        add_statement("$1", &text);
+        add_statement("$1", "$2", &text);
         pgw_write_close('S', NAME, out);
-        pgw_certainly(pgw_write_parse(NAME, pgw_slice_buf(&text), types, 1, out));
+        pgw_certainly(pgw_write_parse(NAME, pgw_slice_buf(&text), types, 2, out));
     }
-    add_oids(unit, &oids);
-    const pgw_slice value = pgw_slice_buf(&oids);
-    pgw_certainly(pgw_write_bind_text(&bind, &value, 1, out));
+    add_oids(unit, false, &oids);
+    add_oids(unit, true, &functions);
+    const pgw_slice values[] = {pgw_slice_buf(&oids), pgw_slice_buf(&functions)};
+    pgw_certainly(pgw_write_bind_text(&bind, values, 2, out));
     pgw_write_execute(PGW_LITERAL(""), 0, out);
     pgw_buf_free(&text);
     pgw_buf_free(&oids);
+    pgw_buf_free(&functions);
 }
