@@ -215,6 +215,7 @@ static void add_statement(px_unit *unit, const px_text *text, px_chosen chosen)
     const rw_insert *insert = text->script.statements[i].insert;
     struct px_unit_statement *statement = &unit->statements[i];
     uint16_t place = place_of(unit, insert->table, text->catalog);
+    unit->upserts |= insert->has_conflict;
     statement->bytes = bytes_around(unit, &text->script.statements[i]);
     for (size_t at = 0; at < count_chosen(chosen, insert); at++) {
         const rw_row *row = &insert->rows[chosen_row(chosen, at)];
@@ -354,6 +355,7 @@ bool px_unit_add_bound(px_unit *unit, px_execution execution, const px_bound *bo
     pgw_write_execute(PGW_LITERAL(""), execution.max_rows, &message);
     struct px_unit_statement *statement = &unit->statements[unit->statement_count++];
     uint16_t place = place_of(unit, insert->table, plan->catalog);
+    unit->upserts |= insert->has_conflict;
     statement->prepared = prepare(unit, plan);
     statement->bytes = message.len;
     statement->messages = keep(unit, &message);

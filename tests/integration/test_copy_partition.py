@@ -234,6 +234,23 @@ class Loads(ApartCase):
         self.assertEqual(self.count(where=f"n < {missing - 1}"), missing - 1)
         self.assertEqual(wire.tags_of(self.load("copy one from stdin", b"a\n")), ["COPY 1"])
 
+    def test_another_statement_instead_of_the_end(self):
+        """It ends the session, and does not wait for an answer that nobody gives."""
+        for text in ("select 1", "insert into one values ('b')"):
+            with self.subTest(text), wire.Wire(("127.0.0.1", self.keyspread.port)) as session:
+                session.login("app", "hashed")
+                session.send(wire.query("copy items from stdin"))
+                session.read_until("G")
+                session.send(wire.copy_data(b"1\tx\t1\n"), wire.query(text))
+                self.assertEqual(wire.error_of(session.read_to_end()), "08P01")
+
+    def test_sync_is_none_in_the_middle(self):
+        self.session.send(wire.query("copy one from stdin"))
+        self.session.read_until("G")
+        self.session.send(wire.copy_data(b"a\n"), wire.sync(), wire.copy_data(b"b\n"), wire.copy_done())
+        self.assertEqual(wire.tags_of(self.session.read_until("Z")), ["COPY 2"])
+        self.assertEqual(self.session.rows("select 5"), [["5"]])
+
     def test_header_match(self):
         """The names are compared before any row is stored: it is as one."""
         replies = self.load("copy items from stdin (header match)", b"id\tv\tn\n", *pieces_of(b"".join(lines(MANY)) + b"x\n"))

@@ -441,6 +441,26 @@ class Errors(LazyCase):
             self.assertEqual(self.rows(OTHERS), [])
             self.admin("drop function nothing() cascade; truncate events")
 
+    def test_a_trigger_on_update(self):
+        """No INSERT fires it."""
+        self.admin("create function touched() returns trigger language plpgsql as $$ begin return new; end $$;"
+                   "create trigger touched before update on others for each row execute function touched()")
+        self.addCleanup(self.admin, "drop function if exists touched() cascade")
+        session = self.kept(OTHER.format(1, "a"), OTHER.format(2, "b"))
+        self.assertEqual(wire.tags_of(session.query("commit")), ["COMMIT"])
+        self.assertEqual(self.rows(OTHERS), [1, 2])
+
+    def test_messages_of_copy_outside_of_it(self):
+        """They are ignored, and what is kept stays kept."""
+        for message in (wire.copy_done(), wire.copy_data(b"x"), wire.copy_fail("no")):
+            with self.subTest(message[:1]):
+                session = self.kept(OTHER.format(1, "a"))
+                session.send(message)
+                session.query("select 1")
+                self.assertEqual(wire.tags_of(session.query("commit")), ["COMMIT"])
+                self.assertEqual(self.rows(OTHERS), [1])
+                self.admin("truncate others")
+
     def test_a_trigger_of_a_partition(self):
         session = self.kept(INSERT.format(2))
         self.admin("create function nothing() returns trigger language plpgsql as $$ begin return null; end $$")

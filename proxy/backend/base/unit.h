@@ -142,6 +142,7 @@ typedef struct px_unit {
     size_t row_count;
     bool told; /* Its client was told how many rows each statement stores, which is to be so or to
                   fail. */
+    bool upserts;      /* one of its statements has ON CONFLICT */
     bool repeated;     /* it was made anew with the schema as it is now */
     bool own_link;     /* the session has one: the unit can be rerouted at once */
     bool send_alone;   /* the session had a failed unit lately: no company */

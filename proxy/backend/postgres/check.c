@@ -1,6 +1,7 @@
 #include "proxy/backend/postgres/check.h"
 
 #include "protocol/frontend.h"
+#include "protocol/types.h"
 #include "rewrite/insert/guard.h"
 
 #include <inttypes.h>
@@ -12,8 +13,8 @@
 
 enum { OIDS = 1028 /* oid[] */ };
 
-/* Of tgtype: fired for each row, before it; on INSERT or UPDATE. */
-enum { ROW_BEFORE = 1 | 2, ON_WRITE = 4 | 16 };
+/* Of tgtype: fired for each row, before it. */
+enum { ROW_BEFORE = 1 | 2 };
 
 bool px_check_wanted(px_unit *const *units, size_t count)
 {
@@ -21,6 +22,15 @@ bool px_check_wanted(px_unit *const *units, size_t count)
         if (units[i]->told)
             return true;
     return false;
+}
+
+/* What fires triggers that count: INSERT, and UPDATE as well where a kept statement may update. */
+static const char *events_of(px_unit *const *units, size_t count)
+{
+    bool updates = false;
+    for (size_t i = 0; i < count; i++)
+        updates = updates || (units[i]->told && units[i]->upserts);
+    return updates ? "20" : "4"; /* Bits of tgtype: 4 is INSERT, 16 is UPDATE. */
 }
 
 /* The tables of a unit, or the functions of keyspread's own triggers on them, as arrays are
@@ -37,16 +47,16 @@ static void add_oids(const px_unit *unit, bool functions, pgw_buf *out)
  * own trigger (`keyspread ddl --trigger`) leaves rows alone that have their hash. There are few
  * triggers that are fired so, and it is they whose tables are looked for: to look for all
  * partitions would take seven times as long. */
-static void add_statement(const char *oids, const char *functions, pgw_buf *out)
+static void add_statement(const char *oids, const char *functions, const char *events, pgw_buf *out)
 {
     pgw_buf_addf(
         out,
         "select case when exists (select from pg_catalog.pg_trigger g where not g.tgisinternal"
         " and g.tgenabled" DIFFERS "'D' and g.tgfoid" DIFFERS "all (%s)"
-        " and g.tgtype" BITS "%d" EQUALS "%d and g.tgtype" BITS "%d" DIFFERS
+        " and g.tgtype" BITS "%d" EQUALS "%d and g.tgtype" BITS "%s" DIFFERS
         "0 and (g.tgrelid" EQUALS "any (%s) or exists (select from"
         " pg_catalog.pg_partition_ancestors(g.tgrelid) a where a" EQUALS "any (%s))))",
-        functions, ROW_BEFORE, ROW_BEFORE, ON_WRITE, oids, oids);
+        functions, ROW_BEFORE, ROW_BEFORE, events, oids, oids);
     pgw_buf_addf(out,
                  " or exists (select from pg_catalog.pg_rewrite where ev_class" EQUALS "any (%s)"
                  " and ev_type" EQUALS "'3' and ev_enabled" DIFFERS "'D')"
@@ -54,34 +64,35 @@ static void add_statement(const char *oids, const char *functions, pgw_buf *out)
                  oids);
 }
 
-void px_check_write_text(const px_unit *unit, pgw_buf *out)
+void px_check_write_text(px_unit *const *units, size_t count, pgw_buf *out)
 {
     pgw_buf oids[2] = {{0}, {0}};
     for (int functions = 0; functions < 2; functions++) {
         pgw_buf_add_byte(&oids[functions], '\'');
-        add_oids(unit, functions, &oids[functions]);
+        add_oids(units[0], functions, &oids[functions]);
         pgw_buf_add_str(&oids[functions], "'::pg_catalog.oid[]");
         pgw_buf_add_byte(&oids[functions], '\0');
     }
-    add_statement(oids[false].ptr, oids[true].ptr, out);
+    add_statement(oids[false].ptr, oids[true].ptr, events_of(units, count), out);
     pgw_buf_free(&oids[false]);
     pgw_buf_free(&oids[true]);
 }
 
-void px_check_write_piped(const px_unit *unit, bool prepares, pgw_buf *out)
+void px_check_write_piped(px_unit *const *units, size_t count, bool prepares, pgw_buf *out)
 {
-    static const uint32_t types[] = {OIDS, OIDS};
+    static const uint32_t types[] = {OIDS, OIDS, PGW_INT2};
     const pgw_bind bind = {.statement = NAME};
     pgw_buf text = {0}, oids = {0}, functions = {0};
     if (prepares) {
-        add_statement("$1", "$2", &text);
+        add_statement("$1", "$2", "$3", &text);
         pgw_write_close('S', NAME, out);
-        pgw_certainly(pgw_write_parse(NAME, pgw_slice_buf(&text), types, 2, out));
+        pgw_certainly(pgw_write_parse(NAME, pgw_slice_buf(&text), types, 3, out));
     }
-    add_oids(unit, false, &oids);
-    add_oids(unit, true, &functions);
-    const pgw_slice values[] = {pgw_slice_buf(&oids), pgw_slice_buf(&functions)};
-    pgw_certainly(pgw_write_bind_text(&bind, values, 2, out));
+    add_oids(units[0], false, &oids);
+    add_oids(units[0], true, &functions);
+    const pgw_slice values[] = {pgw_slice_buf(&oids), pgw_slice_buf(&functions),
+                                pgw_slice_str(events_of(units, count))};
+    pgw_certainly(pgw_write_bind_text(&bind, values, 3, out));
     pgw_write_execute(PGW_LITERAL(""), 0, out);
     pgw_buf_free(&text);
     pgw_buf_free(&oids);

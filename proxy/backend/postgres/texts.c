@@ -66,7 +66,7 @@ void px_write_texts(px_unit *const *units, size_t count, pgw_buf *out)
     }
     if (px_check_wanted(units, count)) {
         pgw_buf_add_str(out, "\n;\n");
-        px_check_write_text(*units, out);
+        px_check_write_text(units, count, out);
     }
     pgw_buf_add_byte(out, '\0');
     pgw_end_small(out, begun);

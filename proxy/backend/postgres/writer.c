@@ -61,7 +61,7 @@ static void write_check(writer *w, px_unit *const *units, size_t count, pgw_buf 
 {
     if (!px_check_wanted(units, count))
         return;
-    px_check_write_piped(*units, !w->has_check && !w->prepares, out);
+    px_check_write_piped(units, count, !w->has_check && !w->prepares, out);
     w->prepares = !w->has_check;
 }
 

@@ -344,6 +344,7 @@ void px_lazy_send(px_session *session)
     px_session_send_begun(session);
     begun->state = PX_BEGUN_SENT;
     begun->lazy = session->units.rerouted = false;
+    px_owner_go_on(&session->units); /* Its COMMIT has waited, and waits no more. */
     begun->kept->sent = true;
     pgw_write_close('S', KEPT, &out); /* One that failed left it there. */
     push(session, PX_REPLY_CLOSE, 0);

@@ -229,6 +229,10 @@ static bool handle_sync(px_session *session, pgw_frame frame)
         if (step != PX_STEP_PASS)
             return step == PX_STEP_DONE;
     }
+    if (session->own.copy_in && px_copied_is_apart(session)) {
+        px_relay_drop(session, frame); /* in the middle of COPY it is none */
+        return true;
+    }
     if (!session->own.ready || (session->pending.skipping && !session->own.unsynced)) {
         if (session->own.link != NULL && !session->pending.skipping &&
             !px_session_need_link(session))
@@ -287,7 +291,7 @@ static bool end_apart(px_session *session, pgw_frame frame)
 
 static bool handle_copy(px_session *session, pgw_frame frame)
 {
-    if (!session->own.ready) {
+    if (!session->own.ready || px_begun_is_here(session->own.begun)) {
         px_relay_drop(session, frame); /* outside of COPY the server ignores them, too */
         return true;
     }
@@ -400,6 +404,12 @@ static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
     if (session->pending.skipping && frame.type != 'S' && frame.type != 'X') {
         px_relay_drop(session, frame);
         return true;
+    }
+    /* The server's own COPY has ended: it would take this for the next statement. */
+    if (session->own.copy_in && px_copied_is_apart(session) &&
+        strchr("dcfSHX", frame.type) == NULL) {
+        protocol_violation(session, "COPY from stdin got another message than data", frame.type);
+        return false;
     }
     if (may_be_too_large_for_ours(session, frame, message)) {
         return refuse_large(session);
