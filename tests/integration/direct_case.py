@@ -2,6 +2,7 @@
 fields of errors included, and what is stored must be the same. Direct, the tables have no hash.
 """
 import contextlib
+import re
 import unittest
 
 import harness
@@ -9,10 +10,10 @@ import wire
 
 
 def shown(reply):
-    """Less what differs between two databases: the oids of tables, lines of the source."""
+    """Less what differs between two databases: the oids of tables, lines of the source, which backend it is."""
     if reply.kind in "EN":
-        return f"{reply.kind} " + " ".join(f"{k}={v!r}" for k, v in reply.fields().items()
-                                           if k not in "FLR")
+        fields = " ".join(f"{k}={v!r}" for k, v in reply.fields().items() if k not in "FLR")
+        return f"{reply.kind} " + re.sub(r"pg_temp_\d+", "pg_temp", fields)
     if reply.kind == "T":
         return f"T {[(column[0], *column[2:]) for column in reply.columns()]}"
     return f"{reply.kind} {reply.body!r}"
