@@ -140,7 +140,7 @@ typedef struct cfg_table {
     cfg_copies copy;
     cfg_atomicity atomicity;
     cfg_transactions transactions; /* UNSAID is eager, where no session says lazy */
-    bool repeat_upserts;           /* … whose outcome is not known are done once more */
+    bool repeat_upserts;           /* upserts whose outcome is not known are done once more */
     cfg_sequences sequences;
     uint32_t block; /* numbers of a sequence that are drawn at once; 1 */
     cfg_batch batch;

@@ -8,11 +8,11 @@
 #include "protocol/reader.h"
 
 enum {
-    PGW_REQUEST = 8,           /* the bytes of a request for encryption */
-    PGW_MINOR = 2,             /* of the newest protocol that is spoken, 3.2 */
-    PGW_CANCEL_KEY = 4,        /* bytes, before protocol 3.2 */
-    PGW_CANCEL_KEY_LONG = 32,  /* … since, as PostgreSQL makes them */
-    PGW_CANCEL_KEY_MOST = 256, /* … in any CancelRequest */
+    PGW_REQUEST = 8,          /* the bytes of a request for encryption */
+    PGW_MINOR = 2,            /* The newest protocol that is spoken is 3.2. */
+    PGW_CANCEL_KEY = 4,       /* Bytes of a cancel key before protocol 3.2. */
+    PGW_CANCEL_KEY_LONG = 32, /* Bytes of a cancel key in protocol 3.2, as PostgreSQL makes them. */
+    PGW_CANCEL_KEY_MOST = 256, /* More bytes has no cancel key in a CancelRequest. */
 };
 
 typedef enum pgw_startup_kind {
@@ -35,7 +35,7 @@ typedef struct pgw_startup {
     uint16_t major, minor; /* of the protocol version asked for */
     pgw_slice parameters;  /* as sent, protocol options included: see pgw_startup_next() */
     uint32_t cancel_pid;
-    pgw_slice cancel_key; /* of a CancelRequest: 1 to PGW_CANCEL_KEY_MOST bytes */
+    pgw_slice cancel_key; /* A CancelRequest has 1 to PGW_CANCEL_KEY_MOST bytes here. */
 } pgw_startup;
 
 /* Decodes the packet at the start of `bytes`; slices point into it. */

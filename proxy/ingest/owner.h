@@ -19,7 +19,7 @@ typedef struct px_outcome {
     size_t statement_count;
     size_t completed;     /* statements that came through; the next is the one that failed */
     pgw_slice notices;    /* whole messages */
-    pgw_slice returned;   /* … with the rows of all statements: see px_unit */
+    pgw_slice returned;   /* the rows that all statements return: see px_unit */
     const uint64_t *told; /* The rows of each statement, all of which came through, where no more is
                              known: they are kept (client/core/kept.h). NULL: the server told it. */
     pgw_slice error;      /* body of the ErrorResponse; empty: none failed */

@@ -142,12 +142,12 @@ typedef struct rw_table {
                              (insert/merged_call.h) */
     bool overloads;       /* … may stand behind the names and operators that PostgreSQL has */
     int64_t own_types;    /* changes when a type of the database's own is made, named or dropped */
-    bool shows_hash;   /* `*` and rows of the table are with the hash column; else without it … */
-    bool in_parts;     /* PostgreSQL has it as a partitioned table */
-    bool migrated;     /* `keyspread migrate` copies its rows to a table that has the hash */
-    bool strict;       /* … and who names it is told that there is none */
-    bool listed;       /* PostgreSQL's catalog is asked of the table with the hash column */
-    bool copied_apart; /* copy: partition */
+    bool shows_hash;      /* `*` and rows of the table are with the hash column, else without it */
+    bool in_parts;        /* PostgreSQL has it as a partitioned table */
+    bool migrated;        /* `keyspread migrate` copies its rows to a table that has the hash */
+    bool strict;          /* who names the hash column is told that there is none */
+    bool listed;          /* PostgreSQL's catalog is asked of the table with the hash column */
+    bool copied_apart;    /* copy: partition */
     bool looked_up; /* rows are found by their hash where a statement gives their whole hash key */
     bool reads_settings; /* a default or check of it may: what a session has set decides */
     char *part_names; /* of its unique indexes in its partitions: lines of the partition, its index

@@ -28,9 +28,9 @@ typedef struct scan {
     bool alone;                        /* the only table of the query */
     const char *key[KEY];
     size_t key_count;
-    node all[MOST]; /* conditions that must all be true … */
+    node all[MOST]; /* the conditions that must all be true */
     size_t count;
-    node used[MOST]; /* … and those that make the range */
+    node used[MOST]; /* the conditions of them that make the range */
     size_t used_count;
 } scan;
 

@@ -178,7 +178,7 @@ typedef struct px_unit {
     uint64_t tried;                /* px_worker_now() scale: first sent; 0: not yet */
     uint32_t locked_ms;         /* It waited so long for locks in batches, and for others' keys. */
     unsigned attempts;          /* that the backend did not do for reasons of its own */
-    unsigned stumbles;          /* … of them, those that may be its own fault */
+    unsigned stumbles;          /* attempts whose failure may be the unit's own fault */
     size_t company;             /* at most so many units are sent in one batch; 0: any */
     uint64_t again_at;          /* px_worker_now() scale: its pause is over */
     bool renewed;               /* its prepared statement was made anew once */

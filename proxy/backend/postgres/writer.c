@@ -32,7 +32,7 @@ typedef struct writer {
     bool preparing; /* the answer to Parses under their own Sync is to come first */
     bool withheld;  /* … and what they describe is looked at before anything else is sent */
     bool checks;    /* a statement of ours stands behind rows whose clients were told of them */
-    bool prepares;  /* … and is prepared before it is executed */
+    bool prepares;  /* that statement is prepared before it is executed */
     bool has_check; /* it is prepared on the link */
     unsigned tags;  /* of a merged statement */
     pgw_buf error;  /* body of this segment's ErrorResponse */

@@ -25,7 +25,7 @@ void px_copied_feed(struct px_session *session, pgw_slice bytes);
 void px_copied_finish(struct px_session *session);
 /* Whether its rows are stored in batches; the functions below are for such alone. */
 bool px_copied_is_apart(const struct px_session *session);
-/* … and batches, or the client's data, are still awaited: what the own link says has to wait, too.
+/* A COPY in batches still awaits batches or the client's data: what the own link says waits, too.
  * When that is over, px_session_look() is called. */
 bool px_copied_is_under_way(const struct px_session *session);
 /* The client has ended the data, or, for a reason, given it up. False: batches are on their way; it

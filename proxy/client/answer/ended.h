@@ -12,8 +12,9 @@ struct px_session;
 /* Forgets the BEGIN, and what was kept of its transaction; the server's own, if it has one, is
  * rolled back unseen. The caller answers the client. */
 void px_ended(struct px_session *session);
-/* … by the COMMIT at hand of what was kept (begun.h), which gets this answer (an ErrorResponse, or
- * its CommandComplete) and ReadyForQuery, and is consumed. */
+/* Ends the transaction as px_ended() does, for the COMMIT at hand of what was kept (begun.h). The
+ * COMMIT gets this answer (an ErrorResponse, or its CommandComplete) and ReadyForQuery, and is
+ * consumed. */
 void px_ended_commit(struct px_session *session, const pgw_buf *answer);
 /* A transaction begins or ends: what that leaves in doubt is noted. */
 void px_ended_note(struct px_session *session);

@@ -23,7 +23,8 @@ void px_error_of_plan(const px_plan *plan, pgw_slice body, pgw_buf *out);
 void px_error_of_lookups(const px_lookups *lookups, pgw_slice body, pgw_buf *out);
 /* … that ran in a batch, for a portal that has this name on the client's side. */
 void px_error_of_portal(const px_plan *plan, pgw_slice portal, pgw_slice body, pgw_buf *out);
-/* … about kept statement number `number` (from 1) of a transaction; without a position. */
+/* Writes an error about kept statement number `number` (from 1) of a transaction, without a
+ * position. */
 void px_error_of_kept(const px_kept_statement *statement, size_t number, pgw_slice body,
                       pgw_buf *out);
 /* … about a statement that went as it was: it may name a configured table, of `catalog` (NULL: none

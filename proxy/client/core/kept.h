@@ -16,7 +16,7 @@ typedef struct px_kept_statement {
     px_text *text; /* It came as a Query's statement number `at`. Counted; NULL: it did not. */
     size_t at;
     px_plan *plan;       /* It came as a Bind to this one. Counted; NULL: it did not. */
-    const px_said *bind; /* … which lives in the arena of all. */
+    const px_said *bind; /* Its Bind, if it came as one; it lives in the arena of all. */
     uint64_t told;       /* Rows that its client was told. */
 } px_kept_statement;
 

@@ -119,7 +119,7 @@ typedef struct px_pending {
 typedef struct px_hand {
     pgw_frame frame;     /* of the one that is looked at; size 0: none, or it is on its way */
     size_t streaming;    /* bytes of it that still go to the link unread */
-    bool dropped;        /* … or nowhere */
+    bool dropped;        /* what is left of that message goes nowhere */
     bool text;           /* These bytes are looked at for names of configured tables. */
     bool copied;         /* These bytes are rows, which are given their hashes (copied.h). */
     bool databases_left; /* Nothing of ours is connected to the databases that it drops or renames
@@ -242,8 +242,9 @@ void px_session_drop_group(px_session *session);
 
 /* Opens the own link if there is none. */
 void px_session_open_link(px_session *session);
-/* … True if it is ready, and has what was kept of the transaction (kept.h), of which no more is
- * kept from now on; else the session waits and the message is looked at again. */
+/* Opens the own link if there is none. True: it is ready, and has what was kept of the transaction
+ * (kept.h), of which no more is kept from now on. False: the session waits, and the message is
+ * looked at again. */
 bool px_session_need_link(px_session *session);
 /* … to ask it something, and leave it if others need it more. */
 bool px_session_need_link_to_ask(px_session *session);

@@ -19,12 +19,13 @@ bool px_lazy_is_wanted(const px_session *session);
 bool px_lazy_begins(const px_session *session, bool ordinary);
 /* Whether INSERTs may be kept now: it is such a transaction, and nothing is under way. */
 bool px_lazy_may(const px_session *session);
-/* … and whether this INSERT, which could be batched, may be one of them. */
+/* Whether this INSERT, which could be batched, may be kept in a transaction that keeps INSERTs. */
 bool px_lazy_takes(const px_session *session, const rw_insert *insert, const px_catalog *catalog);
 /* Keeps and answers a Query of such INSERTs, whose hashes are known. False: it is to go its
  * ordinary way. */
 bool px_lazy_keeps_text(px_session *session, px_text *text);
-/* … what the session's group executes. */
+/* Keeps and answers the INSERTs that the session's group executes. False: they go their ordinary
+ * way. */
 bool px_lazy_keeps_group(px_session *session);
 /* Submits what was kept, for its COMMIT is at hand: then the session waits for the outcome, which
  * answers it (outcome.h). False: it is to be sent, with that COMMIT behind it. */

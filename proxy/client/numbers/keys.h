@@ -23,8 +23,8 @@ typedef struct px_keys_of {
         *question; /* what is asked for a lone statement of defaults; NULL: it is to be made */
     size_t before; /* characters of the text that stand before the only one */
     bool behind;   /* other statements do */
-    px_plan *plan; /* which has the types of its parameters … */
-    const pgw_bind *bind; /* … whose values are these; NULL: there are none */
+    px_plan *plan; /* The plan of the INSERTs, which has the types of their parameters. */
+    const pgw_bind *bind; /* The values of the parameters; NULL: there are none. */
 } px_keys_of;
 
 /* The answers for the message at hand, which live as long as it is. NULL: it is to

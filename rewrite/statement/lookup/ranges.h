@@ -52,9 +52,8 @@ typedef struct rw_range_map {
 enum {
     RW_RANGES_MAX = 32,         /* edits of a statement */
     RW_RANGES_BYTES = 8 * 1024, /* The branches of a table are no longer in the text that its shape
-                                   was first met in: YDB's documentation has 10 KB for a text … */
-    RW_RANGES_LONGEST =
-        16 * 1024 /* … and no edit is longer than this, whatever the constants are. */
+                                   was first met in: YDB's documentation has 10 KB for a text. */
+    RW_RANGES_LONGEST = 16 * 1024 /* No edit is longer than this, whatever the constants are. */
 };
 
 /* Whether a table is kept sorted by (bucket, key), in a store that looks for ranges only where the
