@@ -53,7 +53,7 @@ if(KEYSPREAD_LONG)
   set_property(TEST integration.ydb_ranges APPEND PROPERTY ENVIRONMENT KEYSPREAD_STATEMENTS=5000)
 endif()
 
-set(random integration.random_sequences integration.random_transactions)
+set(random integration.random_sequences integration.random_transactions integration.random_lazy)
 set_property(TEST ${random} PROPERTY LABELS integration chance)
 if(KEYSPREAD_LONG)
   math(EXPR last "${KEYSPREAD_SEED} + 299")

@@ -3,6 +3,7 @@ and what is stored. Direct, the tables are ordinary ones; behind keyspread they 
 """
 import contextlib
 import difflib
+import os
 import unittest
 
 import harness
@@ -97,3 +98,20 @@ class SequenceCase(unittest.TestCase):
                 for table in TABLES:
                     harness.verify_hashes(self, connection, table)
         return rows
+
+
+def add_seeds(case, maker, seeds):
+    """A test of `case` for each seed, or for those of KEYSPREAD_SEEDS=from-to: maker(seed).text() are the lines of a
+    sequence by chance."""
+    first, _, last = os.environ.get("KEYSPREAD_SEEDS", "").partition("-")
+    for seed in range(int(first), int(last) + 1) if last else seeds:
+        def test(self, seed=seed):
+            lines = maker(seed).text()
+            sequence = sequences.Sequence("seed", seed, "by chance")
+            for number, line in enumerate(lines, 1):
+                sequence.add(number, line)
+            try:
+                self.compare(sequence, piecewise=seed % 2 == 0)
+            except AssertionError as failure:
+                raise AssertionError(f"{failure}\n\n== seed {seed}\n" + "\n".join(lines)) from None
+        setattr(case, f"test_seed_{seed:05}", test)

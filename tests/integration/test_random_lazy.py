@@ -12,7 +12,6 @@ import unittest
 import harness
 import metrics
 import sequence_case
-import sequences
 import test_random_sequences
 import test_random_transactions
 
@@ -110,23 +109,7 @@ class RandomLazy(sequence_case.SequenceCase):
         return [message.body == b"I" for message in replies if message.kind == "Z"]
 
 
-def _add_tests():
-    first, _, last = os.environ.get("KEYSPREAD_SEEDS", "").partition("-")
-    for seed in range(int(first), int(last) + 1) if last else SEEDS:
-        def test(self, seed=seed):
-            lines = Maker(seed).text()
-            sequence = sequences.Sequence("seed", seed, "by chance")
-            for number, line in enumerate(lines, 1):
-                sequence.add(number, line)
-            try:
-                self.compare(sequence, piecewise=seed % 2 == 0)
-            except AssertionError as failure:
-                raise AssertionError(str(failure) + "\n\n== seed %d\n%s" % (
-                    seed, "\n".join(lines))) from None
-        setattr(RandomLazy, f"test_seed_{seed:05}", test)
-
-
-_add_tests()
+sequence_case.add_seeds(RandomLazy, Maker, SEEDS)
 
 if __name__ == "__main__":
     unittest.main()

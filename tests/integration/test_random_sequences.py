@@ -4,12 +4,10 @@ A failing one is printed in the text of tests/vectors/sequences, where it belong
 understood. KEYSPREAD_SEEDS=from-to plays others.
 """
 import json
-import os
 import random
 import unittest
 
-import sequences
-from sequence_case import SequenceCase
+import sequence_case
 
 SEEDS = range(1, 151)
 TIMES = ("2026-01-01 00:00:00+00", "2026-01-02 00:00:00+00")
@@ -141,31 +139,11 @@ class Maker:
         self.lines.append(f"Bind {json.dumps(portal)} {json.dumps(name)} {json.dumps(values)}")
 
 
-class RandomSequences(SequenceCase):
+class RandomSequences(sequence_case.SequenceCase):
     pass
 
 
-def _seeds():
-    first, _, last = os.environ.get("KEYSPREAD_SEEDS", "").partition("-")
-    return range(int(first), int(last) + 1) if last else SEEDS
-
-
-def _add_tests():
-    for seed in _seeds():
-        def test(self, seed=seed):
-            lines = Maker(seed).text()
-            sequence = sequences.Sequence("seed", seed, "by chance")
-            for number, line in enumerate(lines, 1):
-                sequence.add(number, line)
-            try:
-                self.compare(sequence, piecewise=seed % 2 == 0)
-            except AssertionError as failure:
-                raise AssertionError(str(failure) + "\n\n== seed %d\n%s" % (
-                    seed, "\n".join(lines))) from None
-        setattr(RandomSequences, f"test_seed_{seed:05}", test)
-
-
-_add_tests()
+sequence_case.add_seeds(RandomSequences, Maker, SEEDS)
 
 if __name__ == "__main__":
     unittest.main()

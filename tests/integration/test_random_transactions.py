@@ -4,12 +4,10 @@ await the answer to BEGIN, which is then given before the server knows of it.
 A failing one is printed in the text of tests/vectors/sequences. KEYSPREAD_SEEDS=from-to plays others.
 """
 import json
-import os
 import unittest
 
-import sequences
+import sequence_case
 import test_random_sequences
-from sequence_case import SequenceCase
 
 SEEDS = range(1, 121)
 BEGINS = ("begin", "begin", "BEGIN;", "start transaction", "begin read write", "begin work",
@@ -77,27 +75,11 @@ class Maker(test_random_sequences.Maker):
             "begin", "select now() = transaction_timestamp()", "vacuum plain", "")))
 
 
-class RandomTransactions(SequenceCase):
+class RandomTransactions(sequence_case.SequenceCase):
     pass
 
 
-def _add_tests():
-    first, _, last = os.environ.get("KEYSPREAD_SEEDS", "").partition("-")
-    for seed in range(int(first), int(last) + 1) if last else SEEDS:
-        def test(self, seed=seed):
-            lines = Maker(seed).text()
-            sequence = sequences.Sequence("seed", seed, "by chance")
-            for number, line in enumerate(lines, 1):
-                sequence.add(number, line)
-            try:
-                self.compare(sequence, piecewise=seed % 2 == 0)
-            except AssertionError as failure:
-                raise AssertionError(str(failure) + "\n\n== seed %d\n%s" % (
-                    seed, "\n".join(lines))) from None
-        setattr(RandomTransactions, f"test_seed_{seed:05}", test)
-
-
-_add_tests()
+sequence_case.add_seeds(RandomTransactions, Maker, SEEDS)
 
 if __name__ == "__main__":
     unittest.main()
