@@ -35,7 +35,10 @@ DATABASES = {"direct": False, "hashed": True}
 
 
 class SequenceCase(unittest.TestCase):
+    """`tables` and `options` are those of keyspread's configuration (harness.backend_config)."""
+
     maxDiff = None
+    tables, options = TABLES, {}
 
     @classmethod
     def setUpClass(cls):
@@ -54,7 +57,7 @@ class SequenceCase(unittest.TestCase):
     @classmethod
     def start_keyspread(cls):
         if not harness.DIRECT:
-            cls.keyspread = harness.Keyspread(harness.backend_config(cls.postgres, TABLES))
+            cls.keyspread = harness.Keyspread(harness.backend_config(cls.postgres, cls.tables, **cls.options))
             cls.addClassCleanup(cls.keyspread.stop)
 
     def setUp(self):

@@ -80,11 +80,7 @@ class Maker(test_random_transactions.Maker):
 
 
 class RandomLazy(sequence_case.SequenceCase):
-    @classmethod
-    def start_keyspread(cls):
-        if not harness.DIRECT:
-            cls.keyspread = harness.Keyspread(harness.backend_config(cls.postgres, KEPT, admin={}))
-            cls.addClassCleanup(cls.keyspread.stop)
+    tables, options = KEPT, {"admin": {}}
 
     @classmethod
     def tearDownClass(cls):

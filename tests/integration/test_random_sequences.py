@@ -7,9 +7,11 @@ import json
 import random
 import unittest
 
+import harness
 import sequence_case
 
 SEEDS = range(1, 151)
+OTHER_SEEDS = range(1001, 1041)  # of each of the other configurations
 TIMES = ("2026-01-01 00:00:00+00", "2026-01-02 00:00:00+00")
 NAMES = ("", "", "a", "b")
 
@@ -143,7 +145,23 @@ class RandomSequences(sequence_case.SequenceCase):
     pass
 
 
-sequence_case.add_seeds(RandomSequences, Maker, SEEDS)
+class OnDemand(sequence_case.SequenceCase):
+    """A session has a link of its own only from its first statement on that needs one."""
+
+    options = {"workers": 1, "backend": {"links": "on_demand", "batch_links": 1}}
+
+
+class Narrow(sequence_case.SequenceCase):
+    """Batches of two rows, a group for each partition, and little room for a key and a row."""
+
+    tables = [harness.Table(table.name, table.columns, table.key, hash_first=False, hash_column=table.hash_column,
+                            atomicity="partition", batch={"rows": 2})
+              for table in sequence_case.TABLES]
+    options = {"backend": {"links": "on_demand"}, "limits": {"row_bytes": "1KiB", "key_bytes": 64, "enforce": True}}
+
+
+for case, seeds in ((RandomSequences, SEEDS), (OnDemand, OTHER_SEEDS), (Narrow, OTHER_SEEDS)):
+    sequence_case.add_seeds(case, Maker, seeds)
 
 if __name__ == "__main__":
     unittest.main()
