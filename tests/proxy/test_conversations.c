@@ -1,9 +1,12 @@
 /* Whole conversations: clients, keyspread between them, and the links that it opens, by transcripts
  * in tests/vectors/conversations. The backend's part was said by PostgreSQL: tests/proxy/record
- * makes it anew. There is no server. With --again FILE it prints what keyspread says now to what
- * links are written to say, which may be what no server would be made to say easily. */
+ * makes it anew. There is no server. What many transcripts say stands once, in the file `phrases`
+ * there (proxy/phrases.h). With --again FILE it prints what keyspread says now to what links are
+ * written to say, which may be what no server would be made to say easily; with --whole FILE the
+ * transcript without phrases. */
 #define _GNU_SOURCE
 #include "tests/proxy/conversation.h"
+#include "tests/proxy/phrases.h"
 
 #include <errno.h>
 #include <glob.h>
@@ -130,23 +133,33 @@ static size_t do_step(char **lines, size_t i)
 typedef struct transcript {
     char *text, *lines[MOST];
     size_t count;
+    unsigned numbers[MOST]; /* of the line of the file that a line stands in, or is meant by */
 } transcript;
 
 static void read_transcript(const char *path, transcript *t)
 {
-    size_t size = 0;
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
+    pgw_buf whole = {0};
+    char *file = read_text(path), *at = file;
     *t = (transcript){0};
-    assert_true(getdelim(&t->text, &size, '\0', file) > 0);
-    fclose(file);
-    for (char *at = t->text; *at != '\0' && t->count < MOST - 1;) {
-        t->lines[t->count++] = at;
-        at += strcspn(at, "\n");
-        if (*at == '\n')
-            *at++ = '\0';
+    for (unsigned number = 1; *at != '\0'; number++) {
+        size_t before = whole.len;
+        char *line = cut_line(&at);
+        if (line[0] == '@')
+            say_phrase(line, &whole);
+        else
+            pgw_buf_addf(&whole, "%s\n", line);
+        for (; before < whole.len; before++)
+            if (whole.ptr[before] == '\n') {
+                assert_true(t->count < MOST - 1);
+                t->numbers[t->count++] = number;
+            }
     }
-    assert_int_equal(t->lines[t->count - 1][strlen(t->lines[t->count - 1])], '\0');
+    free(file);
+    pgw_buf_add_byte(&whole, '\0');
+    at = t->text = whole.ptr;
+    for (size_t i = 0; i < t->count; i++)
+        t->lines[i] = cut_line(&at);
+    assert_int_equal(*at, '\0');
     t->lines[t->count] = (char *)"";
 }
 
@@ -180,7 +193,8 @@ static size_t expect(const transcript *t, size_t i, const pgw_buf *said)
         pgw_buf_addf(&expected, "%s\n", t->lines[i]);
     pgw_buf_add_byte(&expected, '\0');
     if (strcmp(expected.ptr, said->ptr) != 0)
-        print_error("before line %zu; tests/proxy/record makes transcripts anew\n", i + 1);
+        print_error("at line %u; tests/proxy/record makes transcripts anew\n",
+                    i > 0 ? t->numbers[i - 1] : 1);
     assert_string_equal(said->ptr, expected.ptr);
     pgw_buf_free(&expected);
     return i;
@@ -230,6 +244,7 @@ static int leave(void **state)
 
 /* ---- recording ---- */
 
+static FILE *out; /* the transcript, before it is made short */
 static PGconn *conns[LINKS];
 static bool waits[LINKS]; /* for its server's ReadyForQuery */
 static bool silent[LINKS];
@@ -273,7 +288,7 @@ static void print_step(void)
 {
     pgw_buf said = {0};
     take_step(&said);
-    printf("%.*s\n", (int)said.len, said.ptr != NULL ? said.ptr : "");
+    fprintf(out, "%.*s\n", (int)said.len, said.ptr != NULL ? said.ptr : "");
     pgw_buf_free(&said);
 }
 
@@ -303,14 +318,14 @@ static bool hear_server(size_t number)
     pgw_buf_add_slice(&bytes, pgw_slice_buf(&heard.raw));
     take_messages(&heard, '>', true);
     assert_int_equal(heard.raw.len, 0);
-    printf("%.*s", (int)heard.lines.len, heard.lines.ptr != NULL ? heard.lines.ptr : "");
+    fprintf(out, "%.*s", (int)heard.lines.len, heard.lines.ptr != NULL ? heard.lines.ptr : "");
     if (heard.lines.len > 0) {
         (here.sockets ? endpoint_say : script_say)(number, pgw_slice_buf(&bytes));
         print_step();
     }
     pgw_buf_free(&bytes);
     if (lost && is_there(number)) {
-        printf("%c! lost\n", heard.name);
+        fprintf(out, "%c! lost\n", heard.name);
         happen(number, "lost");
         print_step();
     }
@@ -336,7 +351,7 @@ static void settle_all(const char *next)
             if (!is_there(i) || held[i] || (is_opening(i) && next[0] == here.links[i].name))
                 continue;
             if (is_opening(i)) {
-                printf("%zu! ready\n", i + 1);
+                fprintf(out, "%zu! ready\n", i + 1);
                 welcomed[i] = true;
                 happen(i, "ready");
                 print_step();
@@ -389,7 +404,7 @@ static void record(const char *path)
     for (size_t i = 0; i < t.count;) {
         const char *line = t.lines[i];
         if (line[0] == '#')
-            printf("%s\n", line);
+            fprintf(out, "%s\n", line);
         if (!is_ours(line) || has_happened(line)) {
             i++;
             continue;
@@ -398,13 +413,13 @@ static void record(const char *path)
         size_t before = i;
         i = do_step(t.lines, i);
         for (size_t k = before; k < i; k++)
-            printf("%s\n", t.lines[k]);
+            fprintf(out, "%s\n", t.lines[k]);
         print_step();
         settle_all(next_of_ours(&t, i));
     }
     pgw_buf counts = {0};
     print_counts(&counts);
-    printf("%.*s", (int)counts.len, counts.ptr != NULL ? counts.ptr : "");
+    fprintf(out, "%.*s", (int)counts.len, counts.ptr != NULL ? counts.ptr : "");
     pgw_buf_free(&counts);
     end();
     for (size_t i = 0; i < LINKS; i++)
@@ -422,29 +437,55 @@ static void rewrite(const char *path)
         size_t before = i;
         if (is_nothing(t.lines[i]) || is_output(t.lines[i])) {
             if (t.lines[i++][0] == '#')
-                printf("%s\n", t.lines[before]);
+                fprintf(out, "%s\n", t.lines[before]);
             continue;
         }
         i = do_step(t.lines, i);
         for (size_t k = before; k < i; k++)
-            printf("%s\n", t.lines[k]);
+            fprintf(out, "%s\n", t.lines[k]);
         print_step();
     }
     pgw_buf counts = {0};
     print_counts(&counts);
-    printf("%.*s", (int)counts.len, counts.ptr != NULL ? counts.ptr : "");
+    fprintf(out, "%.*s", (int)counts.len, counts.ptr != NULL ? counts.ptr : "");
     pgw_buf_free(&counts);
     end();
     free(t.text);
 }
 
+/* Prints it as it is, but for its phrases. */
+static void write_out(const char *path)
+{
+    transcript t;
+    read_transcript(path, &t);
+    for (size_t i = 0; i < t.count; i++)
+        fprintf(out, "%s\n", t.lines[i]);
+    free(t.text);
+}
+
+/* What `print` makes of the transcript goes to the standard output with phrases, if it is to be
+ * short. */
+static void print_transcript(void (*print)(const char *path), const char *path, bool is_short)
+{
+    char *text = NULL;
+    size_t size = 0;
+    out = is_short ? open_memstream(&text, &size) : stdout;
+    assert_non_null(out);
+    print(path);
+    if (!is_short)
+        return;
+    fclose(out);
+    print_short(text);
+    free(text);
+}
+
 int main(int argc, char **argv)
 {
-    if (argc > 2 && strcmp(argv[1], "--again") == 0) {
-        rewrite(argv[2]);
-        return 0;
-    } else if (argc > 1) {
-        record(argv[1]);
+    read_phrases(FOLDER "/phrases");
+    if (argc > 1) {
+        bool again = strcmp(argv[1], "--again") == 0, whole = strcmp(argv[1], "--whole") == 0;
+        print_transcript(again ? rewrite : whole ? write_out : record, argv[argc - 1], !whole);
+        free_phrases();
         return 0;
     }
     glob_t found;
@@ -457,5 +498,6 @@ int main(int argc, char **argv)
     int failed = _cmocka_run_group_tests("conversations", tests, found.gl_pathc, NULL, NULL);
     globfree(&found);
     free(tests);
+    free_phrases();
     return failed;
 }
