@@ -85,11 +85,12 @@ static void free_phrases(void)
 
 static const phrase *phrase_named(const char *name)
 {
-    for (size_t i = 0; i < phrases.count; i++)
-        if (strcmp(phrases.all[i].name, name) == 0)
-            return &phrases.all[i];
-    fail_msg("there is no phrase %s", name);
-    return NULL;
+    const phrase *p = phrases.all;
+    while (p < phrases.all + phrases.count && strcmp(p->name, name) != 0)
+        p++;
+    if (p == phrases.all + phrases.count)
+        fail_msg("there is no phrase %s", name);
+    return p;
 }
 
 /* The lines that "@ name a 1" stands for. */
@@ -119,10 +120,10 @@ static bool is_phrase(const phrase *p, char *const *lines, size_t count, char *p
             return false;
         if (of == NULL)
             continue;
-        char *party = &parties[of - p->parties];
-        if (*party == '\0' && strchr(parties, lines[i][0]) == NULL)
-            *party = lines[i][0];
-        if (*party != lines[i][0])
+        char *who = &parties[of - p->parties];
+        if (*who == '\0' && strchr(parties, lines[i][0]) == NULL)
+            *who = lines[i][0];
+        if (*who != lines[i][0])
             return false;
     }
     return true;
@@ -148,8 +149,8 @@ static void print_short(char *text)
             continue;
         }
         printf("@ %s", p->name);
-        for (const char *party = parties; *party != '\0'; party++)
-            printf(" %c", *party);
+        for (const char *who = parties; *who != '\0'; who++)
+            printf(" %c", *who);
         printf("\n");
         i += p->count;
     }
