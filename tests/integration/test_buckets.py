@@ -276,7 +276,8 @@ class Made(harness.StackCase):
 
     def fill(self, session, table):
         for n in range(60):
-            self.assertEqual(wire.tags_of(session.query(f"insert into {table} (id) values ({n - 30})")), ["INSERT 0 1"])
+            answer = session.query(f"insert into {table} (id) values ({n - 30})")
+            self.assertEqual(wire.tags_of(answer), ["INSERT 0 1"], answer)
 
     def test_create_table(self):
         session = self.wire()

@@ -2,6 +2,7 @@
 server takes is never passed where it could write or show the hash. KEYSPREAD_SERVERS: the versions, "18" by default."""
 import contextlib
 import os
+import re
 import struct
 import unittest
 
@@ -11,6 +12,9 @@ from direct_case import SessionCase
 
 PAIR = harness.Table("pair", ["id bigint not null", "v int", "t text"], ["id"], hash_first=False)
 MADE = harness.Table("made", ["id bigint not null", "v int"], ["id"])
+# A table for each type of a key whose expressions are asked for by PostgreSQL's own casts.
+KEY_TYPES = ("int2", "int4", "int8", "bytea", "date", "timestamp", "timestamptz", "numeric", "float8", "uuid", "bool")
+BY_TYPE = tuple(harness.Table(f"key_{name}", [f"id {name} not null"], ["id"]) for name in KEY_TYPES)
 
 # Everything here is taken by the servers and means the same directly and through keyspread.
 ALIKE = (
@@ -52,7 +56,7 @@ UNREAD_17 = (
 
 
 class Newer:
-    tables = (PAIR, MADE)
+    tables = (PAIR, MADE, *BY_TYPE)
     before_sql = "create table archive (a bigint, b int, c text, d bigint)"
 
     def setUp(self):
@@ -124,6 +128,16 @@ class Newer:
                     session.send(struct.pack("!IHH", 9, major, 1) + b"\0")
                     refusals.append(session.socket.recv(1000)[5:].split(b"3.2")[0])
             self.assertEqual(refusals[0], refusals[1])
+
+    def test_casts_of_expressions(self):
+        """An expression in a key may be of the types that the server assigns to the key's, and of no other."""
+        for name in KEY_TYPES:
+            with self.subTest(name):
+                lines = self.through.rows(f"explain (proxy) insert into key_{name} values (coalesce(null))")
+                listed = re.search(r"any \('\{([\d,]+)\}'", "".join(line for line, in lines))
+                cast = self.admins["hashed"].rows("select castsource::text from pg_cast where castcontext <> 'e'"
+                                                  f" and casttarget = '{name}'::regtype union select '{name}'::regtype::oid::text")
+                self.assertEqual(sorted(listed[1].split(",")), sorted(source for source, in cast))
 
     def test_numbers_in_statements(self):
         self.assertEqual(self.compare(*ALIKE), 7)
