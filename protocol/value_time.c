@@ -2,6 +2,7 @@
 
 #include "protocol/value_parts.h"
 
+#include <endian.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,12 +196,17 @@ static int64_t year_of(const moment *m)
 
 /* Days since 2000-01-01 in the proleptic Gregorian calendar; a year begins in March here, so that
  * the leap day is its last one. */
+static inline int64_t days_of(int64_t year, unsigned month, unsigned day)
+{
+    uint64_t y = (uint64_t)(year + CYCLES * CYCLE_YEARS - (month <= 2)), century = y / 100;
+    uint64_t day_of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
+    return (int64_t)(y * 365 + y / 4 - century + century / 4 + day_of_year) - EPOCH_DAYS -
+           (int64_t)CYCLES * CYCLE_DAYS;
+}
+
 static int64_t days_from_date(const moment *m)
 {
-    int64_t y = year_of(m) + CYCLES * CYCLE_YEARS - (m->month <= 2);
-    int64_t day_of_year = (153 * (m->month + (m->month > 2 ? -3 : 9)) + 2) / 5 + m->day - 1;
-    return y * 365 + y / 4 - y / 100 + y / 400 + day_of_year - EPOCH_DAYS -
-           (int64_t)CYCLES * CYCLE_DAYS;
+    return days_of(year_of(m), (unsigned)m->month, (unsigned)m->day);
 }
 
 static int64_t time_of_day(const moment *m)
@@ -294,14 +300,10 @@ static bool match_infinity(pgw_slice text, bool *minus)
     return pgw_slice_ieq_str(text, "infinity");
 }
 
-static int two_digits(const char *at)
-{
-    return (at[0] - '0') * 10 + (at[1] - '0');
-}
-
-/* Whether eight bytes are those of the form but for its zeros, where any digits are. `marks`: which
- * are no zeros. */
-static bool has_form(const char *at, const char *form, const char *marks)
+/* Eight bytes that are those of the form but for its zeros, where any digits are: each of the
+ * result is the number of the two digits that begin there. False: they are others. `marks`: which
+ * bytes of the form are no zeros. */
+static bool take_form(const char *at, const char *form, const char *marks, uint64_t *numbers)
 {
     const uint64_t zeros = UINT64_C(0x3030303030303030), tops = UINT64_C(0x8080808080808080);
     uint64_t bytes, wanted, fixed;
@@ -310,33 +312,34 @@ static bool has_form(const char *at, const char *form, const char *marks)
     memcpy(&fixed, marks, sizeof fixed);
     uint64_t digits = (bytes & ~fixed) | (zeros & fixed);
     uint64_t above = digits + UINT64_C(0x4646464646464646), under = digits - zeros;
+    uint64_t first = le64toh(under);
+    *numbers = first * 10 + (first >> 8);
     return ((bytes ^ wanted) & fixed) == 0 && ((digits | above | under) & tops) == 0;
 }
 
-static bool has_usual_form(const char *at)
+static unsigned number_at(uint64_t numbers, unsigned byte)
 {
-    return has_form(at, "0000-00-", "\0\0\0\0\377\0\0\377") &&
-           has_form(at + 8, "00 00:00", "\0\0\377\0\0\377\0\0") &&
-           has_form(at + 14, "00:00+00", "\0\0\377\0\0\377\0\0");
+    return numbers >> 8 * byte & 0xff;
 }
 
 bool pgw_time_usual(pgw_slice text, int64_t *usecs)
 {
     enum { LENGTH = 22, LAST_DAY = 28, MOST_EAST = 14 };
     const char *at = text.ptr;
-    if (text.len != LENGTH || !has_usual_form(at))
+    uint64_t date, day_time, time_zone;
+    if (text.len != LENGTH || !take_form(at, "0000-00-", "\0\0\0\0\377\0\0\377", &date) ||
+        !take_form(at + 8, "00 00:00", "\0\0\377\0\0\377\0\0", &day_time) ||
+        !take_form(at + 14, "00:00+00", "\0\0\377\0\0\377\0\0", &time_zone))
         return false;
-    const moment m = {.year = 100 * two_digits(at) + two_digits(at + 2),
-                      .month = two_digits(at + 5),
-                      .day = two_digits(at + 8),
-                      .hour = two_digits(at + 11),
-                      .minute = two_digits(at + 14),
-                      .second = two_digits(at + 17)};
-    int east = two_digits(at + 20);
-    if (m.year < 1000 || m.month < 1 || m.month > 12 || m.day < 1 || m.day > LAST_DAY ||
-        m.hour > 23 || m.minute > 59 || m.second > 59 || east > MOST_EAST)
+    unsigned year = 100 * number_at(date, 0) + number_at(date, 2), month = number_at(date, 5);
+    unsigned day = number_at(day_time, 0), hour = number_at(day_time, 3);
+    unsigned minute = number_at(time_zone, 0), second = number_at(time_zone, 3);
+    unsigned east = number_at(time_zone, 6);
+    if (year < 1000 || month < 1 || month > 12 || day < 1 || day > LAST_DAY || hour > 23 ||
+        minute > 59 || second > 59 || east > MOST_EAST)
         return false;
-    *usecs = days_from_date(&m) * USECS_PER_DAY + time_of_day(&m) - east * 3600 * USECS_PER_SECOND;
+    int64_t seconds = (int64_t)((hour * 60 + minute) * 60 + second) - (int64_t)east * 3600;
+    *usecs = days_of(year, month, day) * USECS_PER_DAY + seconds * USECS_PER_SECOND;
     return true;
 }
 

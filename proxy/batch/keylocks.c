@@ -6,7 +6,7 @@
 #include <sys/random.h>
 
 typedef struct px_key_claim {
-    struct lock *lock;
+    struct lock *lock; /* NULL: the row needs no claim in this place */
     px_unit *unit;
     struct px_key_claim *next, *previous; /* in the lock's order of arrival */
     bool alone, granted;
@@ -30,6 +30,8 @@ typedef struct px_key_table {
     size_t slot_count, lock_count;
     lock *spare;
     size_t spare_count;
+    bool hashes;   /* rows whose key is known hold their hashes, too: others may ask for these */
+    size_t calm;   /* locks that were made since a row did */
     uint64_t seed; /* so that nobody can choose keys that share a slot */
 } key_table;
 
@@ -90,20 +92,39 @@ static size_t slot_of(const key_table *table, uint64_t place)
     return place & (table->slot_count - 1);
 }
 
+static void put_lock(key_table *table, lock *l)
+{
+    lock **slot = &table->slots[slot_of(table, l->place)];
+    l->chain = *slot;
+    *slot = l;
+    table->lock_count++;
+}
+
+/* Returns all locks, in one chain. */
+static lock *take_locks(key_table *table)
+{
+    lock *all = NULL;
+    for (size_t i = 0; i < table->slot_count; i++)
+        for (lock *l = table->slots[i], *next; l != NULL; l = next) {
+            next = l->chain;
+            l->chain = all;
+            all = l;
+        }
+    memset(table->slots, 0, table->slot_count * sizeof *table->slots);
+    table->lock_count = 0;
+    return all;
+}
+
 static void grow(key_table *table)
 {
-    lock **old = table->slots;
-    size_t old_count = table->slot_count;
+    lock *next, *all = take_locks(table);
+    free(table->slots);
     table->slot_count *= 2;
     table->slots = pgw_calloc(table->slot_count, sizeof *table->slots);
-    for (size_t i = 0; i < old_count; i++)
-        for (lock *l = old[i], *next; l != NULL; l = next) {
-            next = l->chain;
-            size_t slot = slot_of(table, l->place);
-            l->chain = table->slots[slot];
-            table->slots[slot] = l;
-        }
-    free(old);
+    for (lock *l = all; l != NULL; l = next) {
+        next = l->chain;
+        put_lock(table, l);
+    }
 }
 
 static lock *new_lock(key_table *table)
@@ -120,26 +141,24 @@ static lock *new_lock(key_table *table)
 static lock *find_lock(key_table *table, uint64_t hash, uint64_t fingerprint, bool is_key)
 {
     uint64_t place = place_of(table, hash, fingerprint, is_key);
-    size_t slot = slot_of(table, place);
-    for (lock *l = table->slots[slot]; l != NULL; l = l->chain)
+    for (lock *l = table->slots[slot_of(table, place)]; l != NULL; l = l->chain)
         if (l->hash == hash && l->fingerprint == fingerprint && l->is_key == is_key)
             return l;
-    if (table->lock_count >= table->slot_count) {
+    if (table->lock_count >= table->slot_count)
         grow(table);
-        slot = slot_of(table, place);
-    }
     lock *l = new_lock(table);
     l->table = table;
     l->hash = hash;
     l->fingerprint = fingerprint;
     l->is_key = is_key;
     l->place = place;
-    l->chain = table->slots[slot];
-    table->slots[slot] = l;
-    table->lock_count++;
+    put_lock(table, l);
+    table->calm++;
     return l;
 }
 
+/* Hashes are not held any more once so many keys have come without them that to look at all slots,
+ * when they are held again, is nothing beside that. */
 static void drop_lock(lock *l)
 {
     key_table *table = l->table;
@@ -148,6 +167,8 @@ static void drop_lock(lock *l)
         at = &(*at)->chain;
     *at = l->chain;
     table->lock_count--;
+    if (table->lock_count == 0 && table->calm > table->slot_count)
+        table->hashes = false;
     if (table->spare_count == MAX_SPARE) {
         free(l);
         return;
@@ -160,11 +181,10 @@ static void drop_lock(lock *l)
 /* ---- claims, under the mutexes of all tables of the unit ---- */
 
 /* The unit's rows are claimed in one go, so an earlier claim of its own is the last one there. */
-static void add_claim(px_unit *unit, lock *l, bool alone)
+static void add_claim(claim *c, px_unit *unit, lock *l, bool alone)
 {
     if (l->last != NULL && l->last->unit == unit)
         return;
-    claim *c = &unit->claims[unit->claim_count++];
     *c = (claim){.lock = l, .unit = unit, .previous = l->last, .alone = alone};
     c->granted = l->first == NULL || (!alone && l->claims_alone == 0);
     if (l->last != NULL)
@@ -173,7 +193,8 @@ static void add_claim(px_unit *unit, lock *l, bool alone)
         l->first = c;
     l->last = c;
     l->claims_alone += alone;
-    unit->claims_missing += !c->granted;
+    if (!c->granted)
+        unit->claims_missing++;
 }
 
 /* Grants what may be granted from `c` on, now that what stood before it is gone. Other claims of
@@ -215,10 +236,32 @@ static px_unit *remove_claims(px_unit *unit)
 {
     px_unit *ready = NULL;
     for (size_t i = 0; i < unit->claim_count; i++)
-        remove_claim(&unit->claims[i], &ready);
+        if (unit->claims[i].lock != NULL)
+            remove_claim(&unit->claims[i], &ready);
     unit->claim_count = 0;
     unit->claims_missing = 0;
     return ready;
+}
+
+/* A row has two places for claims: of its key, or of its hash if the key is not known; and behind
+ * it that of the hash of a known key. */
+enum { PLACES = 2 };
+
+/* Whoever holds keys, or waits for them, holds their hashes from now on. Nobody holds any alone
+ * yet. */
+static void hold_hashes(key_table *table)
+{
+    table->calm = 0;
+    if (table->hashes)
+        return;
+    table->hashes = true;
+    lock *next, *all = table->lock_count > 0 ? take_locks(table) : NULL;
+    for (lock *l = all; l != NULL; l = next) {
+        next = l->chain;
+        put_lock(table, l);
+        for (claim *c = l->first; c != NULL; c = c->next)
+            add_claim(c + 1, c->unit, find_lock(table, l->hash, 0, false), false);
+    }
 }
 
 /* Rows whose key is not known go first: who holds a hash alone needs nothing more for its rows. */
@@ -226,16 +269,23 @@ static void claim_rows(px_unit *unit)
 {
     for (size_t i = 0; i < unit->row_count; i++) {
         const px_unit_key *key = &unit->keys[i];
-        if (!key->constant)
-            add_claim(unit, find_lock(unit->tables[key->table].keys, key->hash, 0, false), true);
+        claim *places = &unit->claims[PLACES * i];
+        places[0].lock = places[1].lock = NULL;
+        if (key->constant)
+            continue;
+        key_table *table = unit->tables[key->table].keys;
+        hold_hashes(table);
+        add_claim(places, unit, find_lock(table, key->hash, 0, false), true);
     }
     for (size_t i = 0; i < unit->row_count; i++) {
         const px_unit_key *key = &unit->keys[i];
         key_table *table = unit->tables[key->table].keys;
+        claim *places = &unit->claims[PLACES * i];
         if (!key->constant)
             continue;
-        add_claim(unit, find_lock(table, key->hash, 0, false), false);
-        add_claim(unit, find_lock(table, key->hash, key->fingerprint, true), true);
+        if (table->hashes)
+            add_claim(places + 1, unit, find_lock(table, key->hash, 0, false), false);
+        add_claim(places, unit, find_lock(table, key->hash, key->fingerprint, true), true);
     }
 }
 
@@ -285,9 +335,9 @@ bool px_keylocks_claim(px_unit *unit)
     if (unit->row_count == 0)
         return true;
     find_tables(unit);
-    unit->claims = room_for(unit, 2 * unit->row_count);
+    unit->claims = room_for(unit, PLACES * unit->row_count);
     unit->claims_missing = 0;
-    unit->claim_count = 0;
+    unit->claim_count = PLACES * unit->row_count;
     lock_tables(unit);
     claim_rows(unit);
     bool granted = unit->claims_missing == 0;

@@ -7,10 +7,11 @@
 
 #include "proxy/backend/base/unit.h"
 
-/* A row whose whole key is known holds its hash shared and its key alone; a row whose key is not
- * (now(), a default) holds its hash alone, for it may equal any row of that hash. All claims of a
- * unit, in all of its tables, are made at once and each lock is first come, first served: no two
- * units can wait for each other. Any thread may call these; a table has one mutex.
+/* A row whose whole key is known holds its key alone; a row whose key is not (now(), a default)
+ * holds its hash alone, for it may equal any row of that hash. While there are such rows of a
+ * table, and for a while after, all others hold their hashes shared as well. All claims of a unit,
+ * in all of its tables, are made at once and each lock is first come, first served: no two units
+ * can wait for each other. Any thread may call these; a table has one mutex.
  *
  * Lists of units are linked through message.next (each unit's message is its first member), which
  * no unit needs while it waits. */

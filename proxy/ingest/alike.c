@@ -32,13 +32,17 @@ static const rw_table *table_of(const px_template *it)
     return px_template_insert(it)->table;
 }
 
-static void write_row(const origin *of, const row *it, bool guarded, pgw_buf *out)
+/* The client's bytes from `from` to the row's end, with its hash. `before`: two bytes, or NULL. */
+static void write_row(const origin *of, const row *it, const char *before, const char *from,
+                      bool guarded, pgw_buf *out)
 {
-    size_t len = it->close - it->open;
-    char *end = pgw_buf_reserve(out, len + PX_UNIT_HASH_ROOM); /* mostly for all of the row */
-    memcpy(end, of->text->text.ptr + it->open, len);
-    memcpy(end + len, ", ", 2);
-    out->len += len + 2;
+    size_t len = (size_t)(of->text->text.ptr + it->close - from);
+    char *to = pgw_buf_reserve(out, len + 2 * PX_UNIT_HASH_ROOM); /* mostly for all of it */
+    if (before != NULL)
+        to = (char *)memcpy(to, before, 2) + 2;
+    to = (char *)memcpy(to, from, len) + len;
+    to = (char *)memcpy(to, ", ", 2) + 2;
+    out->len = (size_t)(to - out->ptr);
     if (guarded)
         pgw_buf_add_slice(out, of->like->guard_before);
     rw_render_hash(of->table, it->hash, out);
@@ -51,11 +55,9 @@ static void write_rows(const void *from, size_t statement, pgw_buf *out)
 {
     const origin *of = from;
     (void)statement;
-    for (size_t r = 0; r < of->count; r++) {
-        if (r > 0)
-            pgw_buf_add(out, ",\n", 2);
-        write_row(of, &of->rows[r], false, out);
-    }
+    for (size_t r = 0; r < of->count; r++)
+        write_row(of, &of->rows[r], r > 0 ? ",\n" : NULL, of->text->text.ptr + of->rows[r].open,
+                  false, out);
 }
 
 static void write_alone(const void *from, pgw_buf *out)
@@ -65,8 +67,7 @@ static void write_alone(const void *from, pgw_buf *out)
     size_t at = px_template_insert(of->like)->values + px_template_offset(of->like);
     pgw_buf_add_slice(out, of->like->before);
     for (size_t r = 0; r < of->count; r++) {
-        pgw_buf_add(out, text + at, of->rows[r].open - at);
-        write_row(of, &of->rows[r], r == 0, out);
+        write_row(of, &of->rows[r], NULL, text + at, r == 0, out);
         at = of->rows[r].close + 1;
     }
     pgw_buf_add_slice(out, of->like->behind);
@@ -99,8 +100,7 @@ static bool read_quickly(const filling *in, const px_key_cell *of, const rw_plai
     int64_t integer = 0;
     bool read = false;
     if (of->quick == PX_READ_INTEGER && cell->kind == RW_PLAIN_INTEGER)
-        read =
-            rw_plain_integer(text, cell, &integer) && integer >= of->least && integer <= of->most;
+        read = rw_plain_integer(cell, &integer) && integer >= of->least && integer <= of->most;
     else if (of->quick == PX_READ_TIMESTAMPTZ && cell->kind == RW_PLAIN_STRING)
         read = pgw_time_usual((pgw_slice){text.ptr + cell->start + 1, cell->end - cell->start - 2},
                               &integer);

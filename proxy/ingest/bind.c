@@ -179,41 +179,30 @@ bool px_bind_write(const px_plan *plan, const pgw_bind *bind, px_bind_names name
     return false;
 }
 
-/* Of a short key: as below, without memory of its own. False: it is longer. */
-static bool fingerprint_short(const rw_table *table, const rw_key *key, uint64_t *fingerprint)
+/* Equal numbers for equal values of a column, by all bits of those. */
+static uint64_t number_of(const pgw_value *value)
 {
-    char bytes[256], room[PGW_CANONICAL_ROOM];
-    size_t at = 0;
-    for (size_t i = 0; i < table->primary_key_count; i++) {
-        pgw_slice value = pgw_value_canonical(&key->values[i], room);
-        uint64_t len = key->values[i].null ? UINT64_MAX : value.len;
-        if (value.len > sizeof bytes - at || sizeof bytes - at - value.len < sizeof len)
-            return false;
-        if (value.len == sizeof(int64_t))
-            memcpy(bytes + at, value.ptr, sizeof(int64_t)); /* one move */
-        else if (value.len > 0)
-            memcpy(bytes + at, value.ptr, value.len);
-        memcpy(bytes + at + value.len, &len, sizeof len);
-        at += value.len + sizeof len;
-    }
-    *fingerprint = XXH3_64bits(bytes, at);
-    return true;
+    uint32_t type = value->type;
+    char room[PGW_CANONICAL_ROOM];
+    if (value->null)
+        return UINT64_C(0x85ebca77c2b2ae63); /* as good as any */
+    if (type == PGW_INT8 || type == PGW_INT4 || type == PGW_TIMESTAMPTZ || type == PGW_TIMESTAMP)
+        return (uint64_t)value->as.integer;
+    pgw_slice bytes = pgw_value_canonical(value, room);
+    return XXH3_64bits(bytes.ptr, bytes.len);
 }
 
+/* A hash of the whole key is a fingerprint: equal keys have equal ones. */
 px_unit_key px_unit_key_of(const rw_table *table, const rw_key *key)
 {
     px_unit_key out = {.hash = key->whole, .constant = key->all_known, .partition = key->partition};
-    if (!key->all_known || fingerprint_short(table, key, &out.fingerprint))
-        return out;
-    pgw_buf bytes = {0};
-    for (size_t i = 0; i < table->primary_key_count; i++) {
-        char room[PGW_CANONICAL_ROOM];
-        pgw_slice value = pgw_value_canonical(&key->values[i], room);
-        uint64_t len = key->values[i].null ? UINT64_MAX : value.len;
-        pgw_buf_add_slice(&bytes, value);
-        pgw_buf_add(&bytes, &len, sizeof len); /* ("ab", "c") is not ("a", "bc") */
+    bool hashed = table->hash_key_count == table->primary_key_count;
+    if (hashed && key->all_known)
+        out.fingerprint = key->whole;
+    for (size_t i = 0; i < table->primary_key_count && key->all_known && !hashed; i++) {
+        uint64_t mixed = (out.fingerprint ^ number_of(&key->values[i])) *
+                         UINT64_C(0x9e3779b97f4a7c15); /* odd: no two of a column become one */
+        out.fingerprint = mixed ^ mixed >> 32;
     }
-    out.fingerprint = XXH3_64bits(bytes.ptr, bytes.len);
-    pgw_buf_free(&bytes);
     return out;
 }

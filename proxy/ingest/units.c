@@ -18,8 +18,12 @@ static uint64_t deadline_of(px_owner *owner, const px_standing *standing, const 
     return owner->since + wait;
 }
 
-static bool is_labelled(const char *label, const rw_table *table)
+/* Where the backend says which table it is, its name need not be looked at. */
+static bool is_of(const px_unit_table *known, const rw_table *table)
 {
+    const char *label = known->name;
+    if (known->oid != 0 && known->oid == table->oid)
+        return true;
     size_t schema = strlen(table->schema);
     return strncmp(label, table->schema, schema) == 0 && label[schema] == '.' &&
            strcmp(label + schema + 1, table->name) == 0;
@@ -39,7 +43,7 @@ static char *label_of(const rw_table *table, pgw_arena *arena)
 static uint16_t place_of(px_unit *unit, const rw_table *table, const px_catalog *catalog)
 {
     for (size_t i = unit->table_count; i-- > 0;)
-        if (is_labelled(unit->tables[i].name, table))
+        if (is_of(&unit->tables[i], table))
             return (uint16_t)i;
     unit->tables[unit->table_count] =
         (px_unit_table){.config = px_catalog_config(catalog, table),
@@ -309,7 +313,7 @@ static void let_go(void *plan)
 size_t px_unit_prepare(px_unit *unit, px_plan *plan)
 {
     for (size_t i = unit->prepared_count; i-- > 0;)
-        if (pgw_slice_eq_str(unit->prepared[i].name, plan->name))
+        if (unit->prepared[i].of == plan || pgw_slice_eq_str(unit->prepared[i].name, plan->name))
             return i;
     px_unit_prepared *prepared = &unit->prepared[unit->prepared_count];
     px_plan_take(plan);

@@ -1,3 +1,4 @@
+#define XXH_INLINE_ALL /* most keys are short: for them the call would cost more than the hash */
 #include "rewrite/hash/hash.h"
 
 #include "protocol/value_canonical.h"
@@ -59,6 +60,15 @@ bool rw_hash_supports(rw_hash_function function, const uint32_t *types, size_t c
     return true;
 }
 
+/* Of eight bytes. */
+static uint64_t hash_integer(const rw_table *table, int64_t value)
+{
+    uint64_t bytes = htole64((uint64_t)value);
+    return table->hash_function == RW_CITYHASH64
+               ? rw_cityhash64((pgw_slice){(const char *)&bytes, sizeof bytes})
+               : XXH3_64bits(&bytes, sizeof bytes);
+}
+
 static uint64_t hash_bytes(const rw_table *table, pgw_slice bytes)
 {
     return table->hash_function == RW_CITYHASH64 ? rw_cityhash64(bytes) : rw_xxh3(bytes);
@@ -69,6 +79,8 @@ static uint64_t hash_canonical(const rw_table *table, const pgw_value *values)
 {
     char room[PGW_CANONICAL_ROOM], near[256];
     size_t len = 0, i = 0;
+    if (table->hash_key_count == 1 && is_integer(values->type) && !values->null)
+        return hash_integer(table, values->as.integer);
     if (table->hash_key_count == 1)
         return hash_bytes(table, pgw_value_canonical(&values[0], room));
     for (; i < table->hash_key_count; i++) {
@@ -92,11 +104,10 @@ static uint64_t hash_canonical(const rw_table *table, const pgw_value *values)
 
 uint64_t rw_hash_integer(const rw_table *table, int64_t value)
 {
-    uint64_t bytes = htole64((uint64_t)value);
     uint64_t whole = table->hash_function == RW_NUMERIC_HASH ? rw_numeric_hash((uint64_t)value)
                      : table->hash_function == RW_PG_HASH
                          ? rw_pg_hash(&(pgw_value){.type = PGW_INT8, .as.integer = value}, 1)
-                         : hash_bytes(table, (pgw_slice){(const char *)&bytes, sizeof bytes});
+                         : hash_integer(table, value);
     return rw_hash_stored(table, whole);
 }
 

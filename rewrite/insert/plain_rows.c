@@ -4,8 +4,7 @@
 
 enum {
     MOST_HEAD = 1024, /* Bytes up to VALUES. */
-    MOST_TEXT = 1 << 30,
-    SHORT_DIGITS = 18 /* So many fit into an int8. */
+    MOST_TEXT = 1 << 30
 };
 
 enum { BLANK = 1, DIGIT = 2, WORD = 4 };
@@ -94,7 +93,9 @@ static const char *skip_digits(const char *at)
 static const char *read_number(const char *at, rw_plain_cell *cell)
 {
     cell->minus = *at == '-';
-    const char *from = at + cell->minus, *to = skip_digits(from);
+    const char *from = at + cell->minus, *to = from;
+    for (unsigned digit; (digit = (unsigned)*to - '0') <= 9; to++)
+        cell->number = cell->number * 10 + digit;
     if (to == from)
         return NULL;
     cell->kind = RW_PLAIN_INTEGER;
@@ -267,16 +268,4 @@ void rw_plain_read(pgw_slice text, const rw_plain_cell *cell, pgw_arena *arena, 
     } else if (out->kind == RW_CELL_NULL || out->kind == RW_CELL_DEFAULT) {
         out->text = (pgw_slice){NULL, 0};
     }
-}
-
-bool rw_plain_integer(pgw_slice text, const rw_plain_cell *cell, int64_t *out)
-{
-    const char *at = text.ptr + cell->start + cell->minus, *end = text.ptr + cell->end;
-    int64_t number = 0;
-    if (end - at > SHORT_DIGITS)
-        return false;
-    for (; at < end; at++)
-        number = number * 10 + (*at - '0');
-    *out = cell->minus ? -number : number;
-    return true;
 }

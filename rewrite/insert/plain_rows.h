@@ -27,7 +27,8 @@ typedef struct rw_plain_cell {
     uint32_t start, end; /* Bytes of the text, with its quotes and its minus. */
     uint8_t kind;        /* An rw_plain_kind. */
     bool minus;
-    bool doubled; /* A quote stands in it twice. */
+    bool doubled;    /* A quote stands in it twice. */
+    uint64_t number; /* Of INTEGER: what its digits are, if they are not too many. */
 } rw_plain_cell;
 
 /* A reading of one text, row by row. */
@@ -67,6 +68,13 @@ size_t rw_plain_shape(const rw_plain_rows *rows, char *out, size_t room);
 /* The cell as the parser would have it. Memory from `arena` where a quote stands in it twice. */
 void rw_plain_read(pgw_slice text, const rw_plain_cell *cell, pgw_arena *arena, rw_cell *out);
 /* The integer that a cell of the kind INTEGER is. False: it is no int8, or has many digits. */
-PGW_MUST_CHECK bool rw_plain_integer(pgw_slice text, const rw_plain_cell *cell, int64_t *out);
+PGW_MUST_CHECK static inline bool rw_plain_integer(const rw_plain_cell *cell, int64_t *out)
+{
+    enum { SHORT_DIGITS = 18 /* So many fit into an int8. */ };
+    if (cell->end - cell->start - cell->minus > SHORT_DIGITS)
+        return false;
+    *out = cell->minus ? -(int64_t)cell->number : (int64_t)cell->number;
+    return true;
+}
 
 #endif

@@ -116,6 +116,68 @@ static void test_order(void **state)
     px_unit_free(b);
 }
 
+/* Keys come and go, none of which may equal any other. */
+static void pass_many_keys(void)
+{
+    for (unsigned i = 0; i < 10000; i++) {
+        px_unit *unit = unit_of("4:4");
+        assert_true(px_keylocks_claim(unit));
+        release(unit);
+    }
+}
+
+/* Who asks for a whole hash waits for all who came before it, also for those who still wait for
+ * their keys; afterwards, and once all are gone, keys are asked for as before. */
+static void test_hash_after_keys(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 2; round++) {
+        pass_many_keys();
+        px_unit *a = unit_of("1:1 1:2 2:1"), *b = unit_of("1:2"), *c = unit_of("1:* 3:3"),
+                *d = unit_of("1:4"), *e = unit_of("2:*");
+        assert_true(px_keylocks_claim(a));
+        assert_false(px_keylocks_claim(b));
+        assert_false(px_keylocks_claim(c));
+        assert_false(px_keylocks_claim(d));
+        assert_false(px_keylocks_claim(e));
+        px_unit *granted = px_keylocks_release(a);
+        assert_true(granted == b || granted == e);
+        assert_true(px_keylocks_next(granted) == b || px_keylocks_next(granted) == e);
+        assert_null(px_keylocks_next(px_keylocks_next(granted)));
+        assert_ptr_equal(px_keylocks_release(b), c);
+        assert_ptr_equal(px_keylocks_release(c), d);
+        release(d);
+        release(e);
+        px_unit_free(a);
+        px_unit_free(b);
+        px_unit_free(c);
+    }
+}
+
+/* One of many keys keeps the whole hash from others until the last of them is gone. */
+static void test_hash_after_many(void **state)
+{
+    (void)state;
+    enum { UNITS = 3000 };
+    px_unit *units[UNITS];
+    for (unsigned i = 0; i < UNITS; i++) {
+        char key[32];
+        snprintf(key, sizeof key, "%u:%u", i % 7, i);
+        units[i] = unit_of(key);
+        assert_true(px_keylocks_claim(units[i]));
+    }
+    px_unit *whole = unit_of("5:*"), *free_hash = unit_of("8:*");
+    assert_false(px_keylocks_claim(whole));
+    assert_true(px_keylocks_claim(free_hash));
+    for (unsigned i = 0; i < UNITS; i++) {
+        px_unit *granted = px_keylocks_release(units[i]);
+        assert_ptr_equal(granted, i % 7 == 5 && i + 7 >= UNITS ? whole : NULL);
+        px_unit_free(units[i]);
+    }
+    release(whole);
+    release(free_hash);
+}
+
 /* A unit that waits for two comes when both are gone. */
 static void test_two_before(void **state)
 {
@@ -313,10 +375,16 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pairs),      cmocka_unit_test(test_order),
-        cmocka_unit_test(test_two_before), cmocka_unit_test(test_two_before_in_two_tables),
-        cmocka_unit_test(test_cancel),     cmocka_unit_test(test_tables_are_apart),
-        cmocka_unit_test(test_many),       cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_two_before),
+        cmocka_unit_test(test_two_before_in_two_tables),
+        cmocka_unit_test(test_hash_after_keys),
+        cmocka_unit_test(test_hash_after_many),
+        cmocka_unit_test(test_cancel),
+        cmocka_unit_test(test_tables_are_apart),
+        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, teardown);
 }

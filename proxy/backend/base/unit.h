@@ -87,11 +87,11 @@ typedef struct px_unit_lifted {
 
 /* One row's place among the keys: what "possibly equal" needs. */
 typedef struct px_unit_key {
-    uint64_t hash; /* all 64 bits of the row's hash, also where the table stores buckets */
-    uint64_t
-        fingerprint; /* of the canonical bytes of the whole primary key; meaningless if !constant */
-    bool constant;   /* every primary key column is known */
-    uint16_t table;  /* of the unit's */
+    uint64_t hash;        /* all 64 bits of the row's hash, also where the table stores buckets */
+    uint64_t fingerprint; /* the same for equal primary keys, and mostly another for others;
+                             meaningless if !constant */
+    bool constant;        /* every primary key column is known */
+    uint16_t table;       /* of the unit's */
     uint32_t partition;
 } px_unit_key;
 

@@ -203,7 +203,9 @@ static px_step submit_group(px_session *session)
         px_session_set_wait(session, PX_WAIT_TURN);
         return PX_STEP_LATER;
     }
-    px_unfit unfit = {.error = PGW_ERROR_NONE};
+    px_unfit unfit; /* whose error is a kilobyte */
+    pgw_error_clear(&unfit.error);
+    unfit.at_bind = false;
     size_t *at = pgw_alloc(count_executions(&session->group) * sizeof *at);
     px_submission what = submit_executions(session, at, &unfit);
     if (what == PX_SUBMITTED) {

@@ -298,6 +298,33 @@ static void fingerprints_tell_keys_apart(void **state)
     assert_int_equal(key.partition, 3);
 }
 
+/* Numbers that are exchanged, or moved from one to the other, are another key. Where the hash is of
+ * the whole key it is the fingerprint. */
+static void fingerprints_tell_numbers_apart(void **state)
+{
+    (void)state;
+    static rw_column columns[] = {COLUMN("a", PGW_INT8, -1, .not_null = true),
+                                  COLUMN("b", PGW_TIMESTAMPTZ, -1, .not_null = true)};
+    rw_table table = {.columns = columns, .primary_key = test_first_two, .primary_key_count = 2};
+    enum { MOST = 40 };
+    uint64_t seen[MOST * MOST];
+    size_t count = 0;
+    for (int64_t a = 0; a < MOST; a++)
+        for (int64_t b = 0; b < MOST; b++) {
+            pgw_value values[2] = {{.type = PGW_INT8, .as.integer = a},
+                                   {.type = PGW_TIMESTAMPTZ, .as.integer = b}};
+            const rw_key key = {.values = values, .whole = 7, .all_known = true};
+            uint64_t fingerprint = px_unit_key_of(&table, &key).fingerprint;
+            assert_true(fingerprint == px_unit_key_of(&table, &key).fingerprint);
+            for (size_t i = 0; i < count; i++)
+                assert_true(seen[i] != fingerprint);
+            seen[count++] = fingerprint;
+            table.hash_key_count = 2;
+            assert_int_equal(px_unit_key_of(&table, &key).fingerprint, 7);
+            table.hash_key_count = 1;
+        }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -306,6 +333,7 @@ int main(void)
         TEST(binary_values_are_read_as_such),     TEST(what_cannot_be_computed_has_no_keys),
         TEST(hashes_stand_behind_the_parameters), TEST(large_rows_and_keys),
         TEST(a_row_has_its_share_of_the_bind),    TEST(fingerprints_tell_keys_apart),
+        TEST(fingerprints_tell_numbers_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
