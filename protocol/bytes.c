@@ -67,18 +67,16 @@ bool pgw_slice_eq_str(pgw_slice a, const char *b)
     return pgw_slice_eq(a, pgw_slice_str(b));
 }
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
 bool pgw_slice_ieq(pgw_slice a, pgw_slice b)
 {
     if (a.len != b.len)
         return false;
-    for (size_t i = 0; i < a.len; i++)
-        if (lower(a.ptr[i]) != lower(b.ptr[i]))
+    for (size_t i = 0; i < a.len; i++) {
+        unsigned char one = (unsigned char)a.ptr[i], differ = one ^ (unsigned char)b.ptr[i];
+        unsigned letter = (one | 0x20u) - 'a'; /* Below 26 for one, in any case. */
+        if (differ != 0 && (differ != 0x20 || letter > 'z' - 'a'))
             return false;
+    }
     return true;
 }
 

@@ -2,16 +2,6 @@
 
 #include <limits.h>
 
-pgw_frame_result pgw_frame_next(pgw_slice bytes, pgw_frame *frame)
-{
-    if (bytes.len < PGW_HEADER)
-        return PGW_FRAME_MORE;
-    const unsigned char *at = (const unsigned char *)bytes.ptr;
-    uint32_t length = (uint32_t)at[1] << 24 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 8 | at[4];
-    *frame = (pgw_frame){.type = bytes.ptr[0], .size = (size_t)length + 1};
-    return length < 4 || length - 4 > PGW_MAX_BODY ? PGW_FRAME_BAD : PGW_FRAME_OK;
-}
-
 bool pgw_frame_is_frontend(char type)
 {
     static const bool known[UCHAR_MAX + 1] = {

@@ -29,7 +29,15 @@ enum {
 };
 
 /* The message that begins at the start of `bytes`. */
-PGW_MUST_CHECK pgw_frame_result pgw_frame_next(pgw_slice bytes, pgw_frame *frame);
+PGW_MUST_CHECK static inline pgw_frame_result pgw_frame_next(pgw_slice bytes, pgw_frame *frame)
+{
+    if (bytes.len < PGW_HEADER)
+        return PGW_FRAME_MORE;
+    const unsigned char *at = (const unsigned char *)bytes.ptr;
+    uint32_t length = (uint32_t)at[1] << 24 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 8 | at[4];
+    *frame = (pgw_frame){.type = bytes.ptr[0], .size = (size_t)length + 1};
+    return length < 4 || length - 4 > PGW_MAX_BODY ? PGW_FRAME_BAD : PGW_FRAME_OK;
+}
 /* Whether a client may send this type outside of startup and authentication. */
 bool pgw_frame_is_frontend(char type);
 /* The longest body PostgreSQL takes for this type of client message (SocketBackend of postgres.c,

@@ -84,6 +84,19 @@ bool px_chunks_extend(px_chunks *chunks, const px_block *block, size_t offset, s
     return true;
 }
 
+void px_chunks_own(px_chunks *chunks, px_blocks *blocks)
+{
+    size_t len = 0;
+    px_block *own = px_block_new(blocks, chunks->bytes > SMALL_BLOCK ? chunks->bytes : SMALL_BLOCK);
+    for (size_t i = 0; i < chunks->count; i++) {
+        const px_chunk *chunk = px_chunks_at(chunks, i);
+        memcpy(own->bytes + len, chunk->block->bytes + chunk->offset, chunk->len);
+        len += chunk->len;
+    }
+    px_chunks_consume(chunks, blocks, len);
+    px_chunks_give(chunks, own, len);
+}
+
 void px_chunks_consume(px_chunks *chunks, px_blocks *blocks, size_t len)
 {
     chunks->bytes -= len;

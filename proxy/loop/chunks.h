@@ -36,6 +36,8 @@ void px_chunks_share(px_chunks *chunks, px_block *block, size_t offset, size_t l
 void px_chunks_give(px_chunks *chunks, px_block *block, size_t len);
 /* If the last slice ends where this one begins, makes it longer; else false. */
 bool px_chunks_extend(px_chunks *chunks, const px_block *block, size_t offset, size_t len);
+/* What is there moves into a block of its own, and keeps no other one. */
+void px_chunks_own(px_chunks *chunks, px_blocks *blocks);
 /* The first `len` bytes are dealt with. */
 void px_chunks_consume(px_chunks *chunks, px_blocks *blocks, size_t len);
 void px_chunks_free(px_chunks *chunks, px_blocks *blocks);

@@ -38,7 +38,7 @@ struct px_stream {
 enum {
     BIG_BLOCK = 64 * 1024,
     READ_MOST = 256 * 1024,   /* at once: then it is asked whether there is room for more */
-    WORTH_SHARING = 2 * 1024, /* less input is copied: a slice keeps its whole block */
+    WORTH_SHARING = 2 * 1024, /* Less is copied where it may stay: a slice keeps its whole block. */
     UNREAD_FREE = 16 * 1024,  /* of each client's output: not counted */
     TLS_READS = 16            /* a turn; the others want theirs */
 };
@@ -175,6 +175,8 @@ static void on_readable(px_stream *stream)
 /* Counts what a client is to take: more only if there is room for it. */
 static void count_unread(px_stream *stream)
 {
+    if (stream->out.bytes <= UNREAD_FREE && stream->counted == 0)
+        return;
     px_worker *worker = stream->worker;
     bool counts = !stream->ops->backend && stream->out.bytes > UNREAD_FREE;
     size_t held = counts ? stream->out.bytes : 0;
@@ -190,8 +192,9 @@ static void count_unread(px_stream *stream)
 bool px_stream_is_full(const px_stream *stream)
 {
     size_t bytes = stream->out.bytes;
-    bool uncounted = !stream->ops->backend && bytes > UNREAD_FREE && bytes > stream->counted;
-    return bytes >= PX_STREAM_HIGH || uncounted;
+    if (bytes <= UNREAD_FREE)
+        return false;
+    return bytes >= PX_STREAM_HIGH || (!stream->ops->backend && bytes > stream->counted);
 }
 
 /* Writes what the socket takes. One that takes nothing any more ends by being read to its end. */
@@ -216,6 +219,8 @@ static void write_out(px_stream *stream)
         px_chunks_consume(&stream->out, blocks, stream->out.bytes);
         stream->transport.write_on_read = false;
     }
+    if (stream->blocked && stream->out.bytes < WORTH_SHARING)
+        px_chunks_own(&stream->out, blocks);
     count_unread(stream);
 }
 
@@ -318,14 +323,15 @@ void px_stream_pass(px_stream *stream, px_stream *from, size_t len)
     assert(len <= from->in_end - from->in_start);
     if (len == 0)
         return;
-    size_t at = from->in_start, held = from->in_end - from->in_start;
+    size_t at = from->in_start;
+    bool stays = stream->blocked && from->in_end - at < WORTH_SHARING;
     from->in_start += len;
     if (stream->broken) {
         stream->unheard += len;
         return;
     }
     if (!px_chunks_extend(&stream->out, from->in, at, len)) {
-        if (held < WORTH_SHARING || len <= px_chunks_room(&stream->out))
+        if (stays || len <= px_chunks_room(&stream->out))
             px_chunks_put(&stream->out, &stream->worker->blocks, from->in->bytes + at, len);
         else
             px_chunks_share(&stream->out, from->in, at, len);

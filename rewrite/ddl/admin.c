@@ -96,6 +96,26 @@ static void read_statement(reader *in)
         read_drop(in);
 }
 
+bool rw_admin_may_say(pgw_slice beginning)
+{
+    if (beginning.len < 2)
+        return true;
+    char first = (char)(beginning.ptr[0] | 0x20), second = (char)(beginning.ptr[1] | 0x20);
+    switch (first) {
+    case 'a':
+        return second == 'l';
+    case 'b':
+        return second == 'e';
+    case 'c':
+    case 'd':
+        return second == 'r';
+    case 's':
+        return second == 't';
+    default: /* A blank or a comment may stand before the word. */
+        return first < 'a' || first > 'z';
+    }
+}
+
 void rw_admin_read(pgw_slice text, bool conforming, pgw_arena *arena, rw_admin *out)
 {
     static const char *const first[] = {"alter", "create", "drop", "begin", "start"};

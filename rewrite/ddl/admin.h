@@ -15,6 +15,8 @@ typedef struct rw_admin {
     size_t database_count;
 } rw_admin;
 
+/* Whether a text whose first bytes these are may say anything. False is certain. */
+PGW_MUST_CHECK bool rw_admin_may_say(pgw_slice beginning);
 /* Reads the first words of each statement of a text that begins with one of ALTER, CREATE, DROP,
  * BEGIN and START; others say nothing. */
 void rw_admin_read(pgw_slice text, bool conforming, pgw_arena *arena, rw_admin *out);

@@ -56,6 +56,8 @@ static void test_admin(void **state)
         rw_admin admin;
         rw_admin_read(exact(cases[i].text), true, &arena, &admin);
         assert_int_equal(admin.settings, cases[i].settings);
+        bool says = admin.settings || admin.database_count > 0;
+        assert_true(!says || rw_admin_may_say(exact(cases[i].text)));
         for (size_t k = 0; k < RW_ADMIN_DATABASES; k++) {
             const char *expected = cases[i].databases[k];
             assert_int_equal(k < admin.database_count, expected != NULL);
@@ -66,8 +68,22 @@ static void test_admin(void **state)
     }
 }
 
+static void test_two_letters_are_enough_for_most(void **state)
+{
+    static const char *const may[] = {"",        "d",  "DROP",    "Begin",
+                                      " select", "--", "(select", "start"};
+    static const char *const may_not[] = {"select", "SHOW", "insert", "update",
+                                          "de",     "sa",   "ba",     "co"};
+    (void)state;
+    for (size_t i = 0; i < sizeof may / sizeof *may; i++)
+        assert_true(rw_admin_may_say(exact(may[i])));
+    for (size_t i = 0; i < sizeof may_not / sizeof *may_not; i++)
+        assert_false(rw_admin_may_say(exact(may_not[i])));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_admin)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_admin),
+                                       cmocka_unit_test(test_two_letters_are_enough_for_most)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,6 +28,7 @@ struct px_catalogs {
     rw_catalog names;
     rw_table **planned;
     rw_prefilter filter; /* of `names` */
+    rw_passed passed;    /* by `filter` */
 };
 
 static _Atomic unsigned under_way; /* questions, of the process */
@@ -47,6 +48,7 @@ static void free_names(struct px_catalogs *catalogs)
         rw_table_free(catalogs->planned[i]);
     free(catalogs->planned);
     rw_prefilter_free(&catalogs->filter);
+    rw_passed_free(&catalogs->passed);
 }
 
 static void make_names(struct px_catalogs *catalogs)
@@ -77,6 +79,12 @@ const rw_prefilter *px_catalog_filter(px_worker *worker)
 {
     (void)px_catalog_names(worker);
     return &worker->catalogs->filter;
+}
+
+bool px_catalog_passes(px_worker *worker, pgw_slice text, unsigned *effects)
+{
+    const rw_prefilter *filter = px_catalog_filter(worker);
+    return rw_passed_passes(&worker->catalogs->passed, text, filter, effects);
 }
 
 const struct rw_word_set *px_catalog_words(px_worker *worker, const px_catalog *catalog)

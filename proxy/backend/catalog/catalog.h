@@ -10,7 +10,7 @@
 #include "proxy/backend/base/identity.h"
 #include "proxy/backend/schema/database.h"
 #include "proxy/loop/worker.h"
-#include "rewrite/statement/words/prefilter.h"
+#include "rewrite/statement/words/passed.h"
 
 struct px_catalogs *px_catalogs_new(px_worker *worker);
 extern const px_tenant px_catalogs_tenant; /* which frees them */
@@ -20,6 +20,8 @@ extern const px_tenant px_catalogs_tenant; /* which frees them */
 const rw_catalog *px_catalog_names(px_worker *worker);
 /* … and what sees that in the least time. */
 const rw_prefilter *px_catalog_filter(px_worker *worker);
+/* The same as rw_prefilter_passes(), which long texts that come again need not be asked. */
+PGW_MUST_CHECK bool px_catalog_passes(px_worker *worker, pgw_slice text, unsigned *effects);
 /* The names of all tables of the snapshot, and more; NULL: it is of another configuration. */
 const struct rw_word_set *px_catalog_words(px_worker *worker, const px_catalog *catalog);
 /* The snapshot to use now; NULL if the backend must be asked first. Not counted: take it to keep

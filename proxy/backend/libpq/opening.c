@@ -43,6 +43,11 @@ struct px_opening {
 
 /* ---- options ---- */
 
+static const char *kept(px_opening *opening, const char *text)
+{
+    return pgw_arena_copy(&opening->arena, pgw_slice_str(text)).ptr;
+}
+
 static void set_option(px_opening *opening, const char *keyword, const char *value)
 {
     for (size_t i = 0; i < opening->option_count; i++)
@@ -80,23 +85,19 @@ static void set_options(px_opening *opening, const px_link *link)
     PQconninfoOption *dsn = PQconninfoParse(opening->worker->config->backend.dsn, NULL);
     for (PQconninfoOption *o = dsn; o != NULL && o->keyword != NULL; o++)
         if (o->val != NULL && o->val[0] != '\0')
-            set_option(opening, pgw_arena_printf(&opening->arena, "%s", o->keyword),
-                       pgw_arena_printf(&opening->arena, "%s", o->val));
+            set_option(opening, kept(opening, o->keyword), kept(opening, o->val));
     PQconninfoFree(dsn);
     if (option(opening, "user") == NULL) {
-        set_option(opening, "user", pgw_arena_printf(&opening->arena, "%s", identity->user));
+        set_option(opening, "user", kept(opening, identity->user));
         if (identity->password != NULL)
-            set_option(opening, "password",
-                       pgw_arena_printf(&opening->arena, "%s", identity->password));
+            set_option(opening, "password", kept(opening, identity->password));
     }
     if (option(opening, "dbname") == NULL)
-        set_option(opening, "dbname", pgw_arena_printf(&opening->arena, "%s", identity->database));
+        set_option(opening, "dbname", kept(opening, identity->database));
     if (identity->application != NULL)
-        set_option(opening, "application_name",
-                   pgw_arena_printf(&opening->arena, "%s", identity->application));
+        set_option(opening, "application_name", kept(opening, identity->application));
     if (identity->replication != NULL)
-        set_option(opening, "replication",
-                   pgw_arena_printf(&opening->arena, "%s", identity->replication));
+        set_option(opening, "replication", kept(opening, identity->replication));
     pgw_buf options = {0};
     pgw_options_add(pgw_slice_str(option(opening, "options")), &options);
     add_options(link->role == PX_LINK_SESSION ? identity->options : identity->shared, &options);

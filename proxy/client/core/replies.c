@@ -3,11 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-px_reply *px_replies_at(const px_replies *replies, size_t i)
-{
-    return &replies->ring[(replies->head + i) & (replies->cap - 1)];
-}
-
 static inline px_reply *push(px_replies *replies, px_reply_kind kind)
 {
     if (replies->count == replies->cap) {
@@ -42,11 +37,6 @@ px_reply *px_replies_push(px_replies *replies, px_reply_kind kind)
     if (replies->begins > 0)
         px_replies_begin(replies);
     return push(replies, kind);
-}
-
-px_reply *px_replies_head(px_replies *replies)
-{
-    return replies->count > 0 ? px_replies_at(replies, 0) : NULL;
 }
 
 static px_moving *move(px_replies *replies, pgw_slice name)

@@ -91,9 +91,16 @@ static inline bool px_reply_ends_group(const px_reply *reply)
 px_reply *px_replies_push(px_replies *replies, px_reply_kind kind);
 /* The entries of a BEGIN that stands before the next one; nothing if none does. */
 void px_replies_begin(px_replies *replies);
-px_reply *px_replies_head(px_replies *replies); /* NULL if empty */
 /* Number `i` behind the head, which is 0; there are as many. */
-px_reply *px_replies_at(const px_replies *replies, size_t i);
+static inline px_reply *px_replies_at(const px_replies *replies, size_t i)
+{
+    return &replies->ring[(replies->head + i) & (replies->cap - 1)];
+}
+/* NULL if there is none. */
+static inline px_reply *px_replies_head(const px_replies *replies)
+{
+    return replies->count > 0 ? px_replies_at(replies, 0) : NULL;
+}
 void px_replies_pop(px_replies *replies);
 /* Nothing that the client sent depends on any of them. */
 bool px_replies_are_silent(const px_replies *replies);

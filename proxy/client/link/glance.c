@@ -29,9 +29,9 @@ static bool is_moving(const px_session *session)
 /* LOOK: names of tables are what they seem. */
 static px_glance look_at_tables(px_session *session, pgw_slice text, pgw_error *error)
 {
-    const rw_catalog *names = px_catalog_names(session->worker);
-    if (!rw_names_beyond_ascii(names) || pgw_is_ascii(text))
+    if (!px_catalog_filter(session->worker)->beyond_ascii || pgw_is_ascii(text))
         return PX_GLANCE_LOOK;
+    const rw_catalog *names = px_catalog_names(session->worker);
     if (is_moving(session) && !px_settle_now(session))
         return PX_GLANCE_LATER;
     bool conforming = session->who.identity->env.conforming;
@@ -57,7 +57,7 @@ px_glance px_glance_at(px_session *session, pgw_slice text, unsigned *effects, p
     px_glance glance = look_at_tables(session, text, error);
     if (glance != PX_GLANCE_LOOK)
         return glance;
-    if (rw_prefilter_passes(text, px_catalog_filter(session->worker), effects))
+    if (px_catalog_passes(session->worker, text, effects))
         return PX_GLANCE_PASSES;
     *effects = PX_UNREAD;
     return look_at_parts(session, text, error);

@@ -26,6 +26,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { READY = PGW_HEADER + 1 }; /* bytes of ReadyForQuery */
+
 /* ---- what a statement did ---- */
 
 static void forget_prepared(px_session *session)
@@ -510,9 +512,8 @@ static bool needs_body(const px_session *session, char type, const px_reply *hea
 }
 
 /* Passes, or drops, as much of the link's message as is here; true if that was all of it. */
-static bool move(px_session *session, px_link *link)
+static bool move(px_session *session, px_link *link, size_t here)
 {
-    size_t here = px_link_input(link).len;
     size_t part = here < session->own.left ? here : session->own.left;
     if (session->own.dropped)
         px_link_consume(link, part);
@@ -526,7 +527,7 @@ static bool move(px_session *session, px_link *link)
  * group (inert.h), but to pass them on. */
 static bool passes_answers(const px_session *session)
 {
-    const px_reply *head = px_replies_head((px_replies *)&session->pending.replies);
+    const px_reply *head = px_replies_head(&session->pending.replies);
     return head != NULL && head->kind == PX_REPLY_QUERY && head->text == NULL && !head->swallow &&
            !head->silent && head->asks == PX_ASKS_NOTHING && head->unseen == PX_UNSEEN_NOTHING &&
            session->names.deallocates == NULL && session->names.prepares == NULL &&
@@ -536,19 +537,9 @@ static bool passes_answers(const px_session *session)
 /* Rows, what describes them, and ends of commands. */
 static bool is_passed(char type)
 {
-    switch (type) {
-    case '2':
-    case 'T':
-    case 'D':
-    case 'd':
-    case 'C':
-    case 'n':
-    case 'I':
-    case 's':
-        return true;
-    default:
-        return false;
-    }
+    static const bool passed[256] = {['2'] = true, ['T'] = true, ['D'] = true, ['d'] = true,
+                                     ['C'] = true, ['n'] = true, ['I'] = true, ['s'] = true};
+    return passed[(unsigned char)type];
 }
 
 /* The bytes of the whole messages that the input begins with and that are passed on as they are. */
@@ -565,14 +556,31 @@ static size_t count_passed(pgw_slice input)
     return passed;
 }
 
-/* One message; false if more of it must come first. */
-static bool take_message(px_session *session, px_link *link)
+/* Whether ReadyForQuery stands there, whole, and nothing is told its client before it. */
+static bool is_ready_at(const px_session *session, pgw_slice input, size_t at)
 {
-    pgw_slice input = px_link_input(link);
+    return input.len - at >= READY && memcmp(input.ptr + at, "Z\0\0\0\5", PGW_HEADER) == 0 &&
+           session->own.begun == NULL;
+}
+
+/* The first `passed` bytes of the input, and ReadyForQuery, if it follows them. */
+static void pass_answers(px_session *session, px_link *link, pgw_slice input, size_t passed)
+{
+    bool ready = is_ready_at(session, input, passed), shown = false;
+    if (ready)
+        shown = on_ready(session, (pgw_slice){input.ptr + passed + PGW_HEADER, 1}) == PX_SHOW;
+    px_link_pass_on(link, session->peer.stream, passed + (shown ? READY : 0));
+    if (ready && !shown)
+        px_link_consume(link, READY);
+}
+
+/* The message that the input begins with; false if more of it must come first. */
+static bool take_message(px_session *session, px_link *link, pgw_slice input)
+{
     pgw_frame frame;
     size_t passed = passes_answers(session) ? count_passed(input) : 0;
     if (passed > 0) {
-        px_link_pass_on(link, session->peer.stream, passed);
+        pass_answers(session, link, input, passed);
         return true;
     }
     switch (pgw_frame_next(input, &frame)) {
@@ -597,7 +605,7 @@ static bool take_message(px_session *session, px_link *link)
     px_fate what = on_message(session, frame.type, body);
     session->own.left = frame.size;
     session->own.dropped = what != PX_SHOW;
-    return move(session, link);
+    return move(session, link, input.len);
 }
 
 /* Nothing of its client's waits for an answer, and it is read on: a look would be in vain. */
@@ -624,10 +632,11 @@ void px_reply_input(px_session *session)
     while (more && session->state == PX_READY && session->own.link == link &&
            !px_stream_is_full(session->peer.stream) &&
            (session->own.copy == NULL || !px_copied_is_under_way(session))) {
+        pgw_slice input = px_link_input(link);
         if (session->own.left > 0)
-            more = move(session, link);
+            more = move(session, link, input.len);
         else
-            more = px_link_input(link).len > 0 && take_message(session, link);
+            more = input.len > 0 && take_message(session, link, input);
     }
     if (session->state != PX_READY || session->own.link != link)
         return;

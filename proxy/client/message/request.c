@@ -26,6 +26,7 @@
 #include "proxy/client/standing/doubt.h"
 #include "proxy/client/standing/names.h"
 #include "proxy/client/standing/stores.h"
+#include "rewrite/ddl/admin.h"
 
 #include <assert.h>
 #include <string.h>
@@ -374,8 +375,10 @@ static bool leaves_databases(px_session *session, pgw_frame frame, pgw_slice mes
     pgw_slice body = pgw_frame_body(message, frame), text;
     pgw_parse parse;
     if (frame.type == 'Q')
-        return !pgw_query_decode(body, &text) || px_leaving_first(session, text);
-    return !pgw_parse_decode(body, &parse) || px_leaving_first(session, parse.query);
+        return !rw_admin_may_say(body) || !pgw_query_decode(body, &text) ||
+               px_leaving_first(session, text);
+    return !pgw_parse_decode(body, &parse) || !rw_admin_may_say(parse.query) ||
+           px_leaving_first(session, parse.query);
 }
 
 /* A driver may have prepared its BEGIN by a name, where transactions may be kept. */
@@ -502,7 +505,8 @@ void px_request_process(px_session *session)
     if (session->processing)
         return;
     session->processing = true;
-    while (session->state == PX_READY && px_session_is_read(session) && step(session))
+    while (session->state == PX_READY && px_session_is_read(session) && step(session) &&
+           px_stream_input(session->peer.stream).len > 0)
         ;
     session->processing = false;
     assert(px_session_is_sound(session));

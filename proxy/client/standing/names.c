@@ -369,7 +369,7 @@ static void keep_executed(px_session *session, pgw_slice message)
 {
     px_foreign *parsed = &session->known.parsed;
     const pgw_slice text = {message.ptr + PGW_HEADER, message.len - PGW_HEADER};
-    parsed->executes = rw_text_mentions(text, "execute");
+    parsed->executes = !parsed->inert && rw_text_mentions(text, "execute");
     if (session->names.orders != NULL)
         pgw_buf_clear(&session->names.orders->executed);
     if (parsed->executes && message.len <= PX_KEPT_PARSE)

@@ -4,6 +4,7 @@
 #include "rewrite/lex/calls.h"
 #include "rewrite/lex/view.h"
 #include "rewrite/statement/catalog/system_catalog.h"
+#include "rewrite/statement/words/spelling.h"
 
 #include <string.h>
 
@@ -21,7 +22,7 @@ static bool is_word(char c)
     return words[(unsigned char)c];
 }
 
-static bool is(pgw_slice word, const char *lower)
+static inline bool is(pgw_slice word, const char *lower)
 {
     return word.len == strlen(lower) && pgw_slice_ieq_str(word, lower);
 }
@@ -242,7 +243,8 @@ void rw_prefilter_init(rw_prefilter *filter, const rw_catalog *catalog)
     size_t system = 0;
     while (rw_system_name(system) != NULL)
         system++;
-    *filter = (rw_prefilter){.tables = catalog->count > 0};
+    *filter = (rw_prefilter){.tables = catalog->count > 0,
+                             .beyond_ascii = rw_names_beyond_ascii(catalog)};
     rw_word_set_init(&filter->words, NOTED + system + catalog->count, key_letters(catalog));
     for (size_t i = 0; i < NOTED; i++)
         note(filter, pgw_slice_str(noted[i]));
@@ -317,8 +319,9 @@ static bool is_harmless(const glance *at, pgw_slice word)
     return rw_word_set_begins(&at->filter->harmless, key);
 }
 
-/* `word` is a name that AS gives, and what follows lists its columns: nothing but blanks and a quote stands
- * between, for an "as" at the end of a string says nothing of what is called behind it. */
+/* `word` is a name that AS gives, and what follows lists its columns: nothing but blanks and a
+ * quote stands between, for an "as" at the end of a string says nothing of what is called behind
+ * it. */
 static bool is_given_by_as(const glance *at, pgw_slice word)
 {
     pgw_slice as = previous_word(at->text, word);

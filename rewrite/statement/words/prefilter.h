@@ -15,6 +15,7 @@ typedef struct rw_prefilter {
     rw_word_set words;    /* if one of them is unlettered, no text passes */
     rw_word_set harmless; /* calls (see calls.h), those whose names are no more than a key */
     bool tables;          /* there are any */
+    bool beyond_ascii;    /* as rw_names_beyond_ascii() has it */
 } rw_prefilter;
 
 /* Of all names of the catalog, which is not needed again. Freed by rw_prefilter_free(). */

@@ -135,6 +135,25 @@ static void test_blocks_are_shared(void **state)
     expect(">");
 }
 
+/* What waits keeps no block of another's, and is what it was. */
+static void test_what_is_there_becomes_its_own(void **state)
+{
+    (void)state;
+    px_block *block = filled("0123456789");
+    put("<");
+    px_chunks_share(&chunks, block, 2, 3);
+    put(">");
+    px_chunks_own(&chunks, &blocks);
+    assert_int_equal(block->references, 1);
+    memset(block->bytes, 'x', 10);
+    expect("<234>");
+    assert_int_equal(chunks.count, 1);
+    assert_true(px_chunks_room(&chunks) < PX_BLOCK / 2);
+    put(" more");
+    expect("<234> more");
+    px_block_drop(&blocks, block);
+}
+
 static void test_a_slice_grows_where_the_next_follows(void **state)
 {
     (void)state;
@@ -259,6 +278,7 @@ int main(void)
                                        TEST(test_there_is_room_behind_what_was_put),
                                        TEST(test_much_is_put),
                                        TEST(test_blocks_are_shared),
+                                       TEST(test_what_is_there_becomes_its_own),
                                        TEST(test_a_buffer_becomes_a_block),
                                        TEST(test_a_slice_grows_where_the_next_follows),
                                        TEST(test_many_slices),
