@@ -4,10 +4,13 @@
 # shellcheck shell=bash
 
 mounted=()
-leave() {
+unmount() {
   local i
   for ((i = ${#mounted[@]} - 1; i >= 0; i--)); do umount -l "${mounted[i]}" || true; done
   mounted=()
+}
+leave() { # A temporary system is removed.
+  unmount
   # Only when nothing of the machine is mounted in there any more.
   if [ -n "${temporary:-}" ] && ! grep -qF " $root/" /proc/mounts; then rm -rf "$temporary"; fi
 }
