@@ -184,6 +184,7 @@ static void log_kept(const cfg_config *started, const cfg_config *fresh)
     } keys[] = {{"listen", same_listen(started, fresh)},
                 {"unix_socket_mode", started->unix_socket_mode == fresh->unix_socket_mode},
                 {"workers", started->workers == fresh->workers},
+                {"backend.dialect", started->backend.dialect == fresh->backend.dialect},
                 {"admin.listen", same_address(started->admin.listen, fresh->admin.listen)}};
     pgw_buf changed = {0};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)

@@ -189,6 +189,18 @@ class References(SessionCase):
                                  "create table plain (id int references one)"))
         self.assertEqual([made[1][0], made[3]], ["42830", ["CREATE TABLE"]])
 
+    def test_one_that_a_function_makes(self):
+        """PostgreSQL's own error says how the table is made able to be referred to: then it is, and the catalog shows no more."""
+        made = "do $$ begin execute 'create table plain (id int references one (id))'; end $$"
+        self.query(ONE)
+        (code, hint), *_ = self.through(made)
+        self.assertEqual(code, "42830")
+        self.assertIn('ADD CONSTRAINT "keyspread_key_of_one" UNIQUE ("id")', hint)
+        self.assertEqual(list(self.through(hint[hint.index("ALTER TABLE"):], made)), [["ALTER TABLE"], ["DO"]])
+        self.sessions[0].query(made)
+        for asked in (ASKED[0], ASKED[2], ASKED[4]):
+            self.assertEqual(*(session.rows(asked.format("plain")) for session in self.sessions))
+
 
 if __name__ == "__main__":
     unittest.main()

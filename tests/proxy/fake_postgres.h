@@ -108,11 +108,15 @@ static bool postgres_refuses(const char *user, pgw_buf *out)
 
 static void postgres_greet(const char *user, size_t number, pgw_buf *out)
 {
-    static const char *const values[][2] = {
-        {"server_version", "15.20"},           {"server_encoding", "UTF8"},
-        {"client_encoding", "UTF8"},           {"DateStyle", "ISO, MDY"},
-        {"IntervalStyle", "postgres"},         {"TimeZone", "UTC"},
-        {"standard_conforming_strings", "on"}, {"is_superuser", "off"}};
+    static const char *const values[][2] = {{"server_version", "15.20"},
+                                            {"server_encoding", "UTF8"},
+                                            {"client_encoding", "UTF8"},
+                                            {"DateStyle", "ISO, MDY"},
+                                            {"IntervalStyle", "postgres"},
+                                            {"TimeZone", "UTC"},
+                                            {"standard_conforming_strings", "on"},
+                                            {"is_superuser", "off"},
+                                            {"reported_by_a_newer_one", "a \"b\" c"}};
     pgw_write_authentication_ok(out);
     pgw_buf_add(out, "N\0\0\0\x16SNOTICE\0Mwelcome\0\0", 23);
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)

@@ -19,6 +19,7 @@ static struct {
     unsigned port;
     int manager;
     const char *first_hosts; /* of the DSN; NULL: none */
+    bool ydb;                /* the dialect that the file has */
     pthread_t thread;
     cfg_config *config;
     int code;
@@ -53,9 +54,9 @@ static void write_config(const char *more)
     fprintf(file,
             "listen: [\"127.0.0.1:%u\", \"%s/.s.PGSQL.6432\"]\n"
             "admin: { listen: \"%s/admin\" }\n"
-            "backend: { dsn: \"host=%s%s port=%s5432 sslmode=disable\", link_wait_ms: 1 }\n%s",
+            "backend: { dsn: \"host=%s%s port=%s5432 sslmode=disable\", link_wait_ms: 1%s }\n%s",
             process.port, process.folder, process.folder, first, postgres.folder,
-            process.first_hosts != NULL ? "1,1,1," : "", more);
+            process.first_hosts != NULL ? "1,1,1," : "", process.ydb ? ", dialect: ydb" : "", more);
     fclose(file);
 }
 
@@ -220,6 +221,7 @@ static void test_clients_are_served(void **state)
     PGconn *one = come("app", ""), *other = come_by_tcp("app", "application_name=x");
     assert_string_equal(PQparameterStatus(one, "server_version"), "15.20");
     assert_string_equal(PQparameterStatus(one, "session_authorization"), "app");
+    assert_string_equal(PQparameterStatus(one, "reported_by_a_newer_one"), "a \"b\" c");
     assert_int_not_equal(PQbackendPID(one), PQbackendPID(other));
     assert_answer(one, "select 1", 1, "select 1");
     assert_answer(other, "select rows 4000", 4000, NULL);
@@ -479,6 +481,22 @@ static void test_the_file_is_read_again(void **state)
     stop();
 }
 
+/* A backend of another kind is not put in the place of the one that was started. */
+static void test_another_dialect_needs_a_restart(void **state)
+{
+    (void)state;
+    start("");
+    process.ydb = true;
+    write_config("");
+    reload(READY);
+    assert_non_null(strstr(logged(), "event=restart_needed keys=backend.dialect\n"));
+    process.ydb = false;
+    write_config("");
+    reload(READY);
+    assert_null(strstr(logged(), "restart_needed"));
+    stop();
+}
+
 /* What says the same is the configuration in force. */
 static void test_the_file_says_the_same(void **state)
 {
@@ -542,6 +560,7 @@ int main(void)
                                        TEST(test_passwords_are_forwarded),
                                        TEST(test_the_administrator_asks),
                                        TEST(test_the_file_is_read_again),
+                                       TEST(test_another_dialect_needs_a_restart),
                                        TEST(test_the_file_says_the_same),
                                        TEST(test_clients_have_no_way_in),
                                        TEST(test_the_administrator_has_no_way_in)};

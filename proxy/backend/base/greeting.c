@@ -15,22 +15,25 @@ enum {
     ESCAPING_VERSION = 16 /* PostgreSQL before it has ? for what is not ASCII */
 };
 
-const char *const px_greeting_names[] = {"server_version",
-                                         "server_encoding",
-                                         "client_encoding",
-                                         "application_name",
-                                         "is_superuser",
-                                         "session_authorization",
-                                         "DateStyle",
-                                         "IntervalStyle",
-                                         "TimeZone",
-                                         "integer_datetimes",
-                                         "standard_conforming_strings",
-                                         "default_transaction_read_only",
-                                         "in_hot_standby",
-                                         "scram_iterations", /* since PostgreSQL 16 */
-                                         "search_path",      /* since 18 */
-                                         NULL};
+/* It grows by what servers report that are newer than this, and is never less. */
+static _Atomic(const char *) names[PX_GREETING_VALUES + 1] = {
+    "server_version",
+    "server_encoding",
+    "client_encoding",
+    "application_name",
+    "is_superuser",
+    "session_authorization",
+    "DateStyle",
+    "IntervalStyle",
+    "TimeZone",
+    "integer_datetimes",
+    "standard_conforming_strings",
+    "default_transaction_read_only",
+    "in_hot_standby",
+    "scram_iterations", /* since PostgreSQL 16 */
+    "search_path",      /* since 18 */
+};
+static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER; /* of who adds one */
 
 struct px_greeting {
     px_greeting *next; /* under the lock */
@@ -45,7 +48,38 @@ struct px_greetings {
     px_greeting *first;
     _Atomic uint64_t era; /* grows when what was kept may not be right any more */
     char *server;         /* what the last link said of its server */
+    _Atomic bool learned; /* the names of all that this one reports */
 };
+
+/* ---- names ---- */
+
+const char *px_greeting_name(size_t i)
+{
+    return atomic_load_explicit(&names[i], memory_order_acquire);
+}
+
+bool px_greeting_is_learned(px_worker *worker)
+{
+    return atomic_load(&worker->server->greetings->learned);
+}
+
+void px_greeting_learned(px_worker *worker)
+{
+    atomic_store(&worker->server->greetings->learned, true);
+}
+
+void px_greeting_learn(pgw_slice name)
+{
+    size_t i = 0;
+    pthread_mutex_lock(&names_lock);
+    while (names[i] != NULL && !pgw_slice_eq_str(name, names[i]))
+        i++;
+    if (i < PX_GREETING_VALUES && names[i] == NULL)
+        names[i] = pgw_strndup(name.ptr, name.len);
+    pthread_mutex_unlock(&names_lock);
+}
+
+/* ---- life ---- */
 
 px_greetings *px_greetings_new(void)
 {
@@ -112,8 +146,8 @@ static px_greeting *make(px_worker *worker, const px_identity *identity, px_repo
     greeting->since = px_worker_now(worker);
     greeting->era = atomic_load(&worker->server->greetings->era);
     atomic_init(&greeting->references, 1);
-    for (size_t i = 0; i < PX_GREETING_VALUES; i++)
-        if (identity->application == NULL || !is_application(px_greeting_names[i]))
+    for (size_t i = 0; px_greeting_name(i) != NULL; i++)
+        if (identity->application == NULL || !is_application(px_greeting_name(i)))
             greeting->values[i] = copy(reported.values[i]);
     return greeting;
 }
@@ -158,8 +192,8 @@ static bool same(const char *a, const char *b)
 
 static const char *value_of(const char *const *values, const char *name)
 {
-    for (size_t i = 0; i < PX_GREETING_VALUES; i++)
-        if (strcmp(px_greeting_names[i], name) == 0)
+    for (size_t i = 0; px_greeting_name(i) != NULL; i++)
+        if (strcmp(px_greeting_name(i), name) == 0)
             return values[i];
     return NULL;
 }
@@ -171,8 +205,10 @@ static void compare_server(px_greetings *greetings, const char *const *values)
     pgw_buf server = {0};
     pgw_buf_addf(&server, "%s %s", version ? version : "", standby ? standby : "");
     pgw_buf_add_byte(&server, '\0');
-    if (greetings->server != NULL && strcmp(greetings->server, server.ptr) != 0)
+    if (greetings->server != NULL && strcmp(greetings->server, server.ptr) != 0) {
         atomic_fetch_add(&greetings->era, 1);
+        atomic_store(&greetings->learned, false);
+    }
     free(greetings->server);
     greetings->server = copy(server.ptr);
     pgw_buf_free(&server);
@@ -244,12 +280,12 @@ static void write_application(const px_greeting *greeting, const char *applicati
 void px_greeting_write(const px_greeting *greeting, const px_identity *identity, pgw_buf *out)
 {
     pgw_write_authentication_ok(out);
-    for (size_t i = 0; i < PX_GREETING_VALUES; i++) {
-        bool application = is_application(px_greeting_names[i]);
+    for (size_t i = 0; px_greeting_name(i) != NULL; i++) {
+        bool application = is_application(px_greeting_name(i));
         if (application && identity->application != NULL)
             write_application(greeting, identity->application, out);
         else if (application || greeting->values[i] != NULL)
-            pgw_write_parameter_status(pgw_slice_str(px_greeting_names[i]),
+            pgw_write_parameter_status(pgw_slice_str(px_greeting_name(i)),
                                        pgw_slice_str(greeting->values[i]), out);
     }
 }

@@ -16,9 +16,16 @@ typedef struct px_greetings px_greetings;
 px_greetings *px_greetings_new(void);
 void px_greetings_free(px_greetings *greetings);
 
-/* The parameters that a server reports as a session begins, NULL at the end. */
-enum { PX_GREETING_VALUES = 15 };
-extern const char *const px_greeting_names[];
+/* The parameters that servers report as a session begins: no more are told to clients. */
+enum { PX_GREETING_VALUES = 64 };
+/* One of those that are known; NULL behind the last. It stays as long as the process. Any thread.
+ */
+const char *px_greeting_name(size_t i);
+/* Whether all that the server reports are among them; else who opens a link listens to it, and
+ * says each of their names, and that these were all. */
+bool px_greeting_is_learned(struct px_worker *worker);
+void px_greeting_learn(pgw_slice name);
+void px_greeting_learned(struct px_worker *worker);
 
 /* What a link has reported: a value for each name, NULL where it did not, and the settings it has
  * inherited (0: not known). */

@@ -180,8 +180,8 @@ static px_reported reported(const px_link *link)
     px_reported said = {.settings = link->settings,
                         .statement_timeout = link->statement_timeout,
                         .user_timeout = link->user_timeout};
-    for (size_t i = 0; i < PX_GREETING_VALUES; i++) {
-        const char *name = px_greeting_names[i];
+    for (size_t i = 0; px_greeting_name(i) != NULL; i++) {
+        const char *name = px_greeting_name(i);
         bool given = link->options != NULL && strstr(link->options, name) != NULL;
         said.values[i] = given ? NULL : px_link_parameter(link, name);
     }
@@ -454,10 +454,10 @@ uint64_t px_link_user_timeout(const px_link *link)
 
 bool px_link_is_like(const px_link *link, const px_link *other)
 {
-    for (size_t i = 0; i < PX_GREETING_VALUES; i++) {
-        const char *a = px_link_parameter(link, px_greeting_names[i]);
-        const char *b = px_link_parameter(other, px_greeting_names[i]);
-        bool own = strcmp(px_greeting_names[i], "application_name") == 0;
+    for (size_t i = 0; px_greeting_name(i) != NULL; i++) {
+        const char *a = px_link_parameter(link, px_greeting_name(i));
+        const char *b = px_link_parameter(other, px_greeting_name(i));
+        bool own = strcmp(px_greeting_name(i), "application_name") == 0;
         if (!own && strcmp(a != NULL ? a : "", b != NULL ? b : "") != 0)
             return false;
     }

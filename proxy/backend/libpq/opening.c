@@ -3,6 +3,7 @@
 #include "protocol/frame.h"
 #include "protocol/frontend.h"
 #include "protocol/options.h"
+#include "proxy/backend/base/greeting.h"
 #include "proxy/base/log.h"
 #include "proxy/base/shared.h"
 #include "proxy/loop/worker.h"
@@ -36,6 +37,9 @@ struct px_opening {
     uv_getaddrinfo_t resolve;
     uv_timer_t timeout;
     PGconn *conn;
+    FILE *trace;  /* NULL: what the server reports is known */
+    char *traced; /* what libpq has written there of the connection, with passwords */
+    size_t traced_len;
     uv_poll_t *poll; /* fresh for every socket libpq goes through */
     int socket;
     unsigned handles; /* libuv's, and requests, that still refer to this */
@@ -109,10 +113,21 @@ static void set_options(px_opening *opening, const px_link *link)
 
 /* ---- the end ---- */
 
+/* The connection is closed, or does not write to it any more. */
+static void end_trace(px_opening *opening)
+{
+    if (opening->trace == NULL)
+        return;
+    fclose(opening->trace);
+    explicit_bzero(opening->traced, opening->traced_len);
+    free(opening->traced);
+}
+
 static void release(px_opening *opening)
 {
     if (--opening->handles > 0)
         return;
+    end_trace(opening);
     pgw_arena_free(&opening->arena);
     pgw_buf_free(&opening->addresses);
     pgw_buf_free(&opening->notices);
@@ -279,6 +294,38 @@ pgw_slice px_opening_notices(const px_opening *opening)
     return pgw_slice_buf(&opening->notices);
 }
 
+/* ---- what the server reports ---- */
+
+/* libpq tells the value of a parameter that is asked for by its name, but no names: these are in
+ * what it writes for debugging, a line a message: `B 24 ParameterStatus "name" "value"`, by tabs.
+ */
+static void start_trace(px_opening *opening)
+{
+    opening->trace = open_memstream(&opening->traced, &opening->traced_len);
+    if (opening->trace == NULL)
+        return;
+    PQtrace(opening->conn, opening->trace);
+    PQsetTraceFlags(opening->conn, PQTRACE_SUPPRESS_TIMESTAMPS);
+}
+
+/* What libpq has no value for was a part of another message. */
+static void learn_names(px_opening *opening)
+{
+    static const char begun[] = "\tParameterStatus\t \"";
+    if (opening->trace == NULL)
+        return;
+    PQuntrace(opening->conn);
+    fflush(opening->trace);
+    for (const char *at = opening->traced; (at = strstr(at, begun)) != NULL;) {
+        at += sizeof begun - 1;
+        char *name = pgw_strndup(at, strcspn(at, "\""));
+        if (PQparameterStatus(opening->conn, name) != NULL)
+            px_greeting_learn(pgw_slice_str(name));
+        free(name);
+    }
+    px_greeting_learned(opening->worker);
+}
+
 /* ---- PQconnectPoll ---- */
 
 static void advance(px_opening *opening);
@@ -315,6 +362,7 @@ static void succeed(px_opening *opening)
 {
     PGconn *conn = opening->conn;
     PQsetNoticeReceiver(conn, on_notice, NULL);
+    learn_names(opening);
     void (*done)(void *, PGconn *, const pgw_error *) = opening->done;
     void *owner = opening->owner;
     end(opening);
@@ -349,6 +397,8 @@ static void connect_now(px_opening *opening)
     PQsetNoticeReceiver(opening->conn, on_notice, opening);
     PQsetErrorVerbosity(opening->conn,
                         PQERRORS_VERBOSE); /* the only way to the SQLSTATE of a FATAL */
+    if (!px_greeting_is_learned(opening->worker))
+        start_trace(opening);
     poll_socket(opening, UV_WRITABLE);
 }
 

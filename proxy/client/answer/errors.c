@@ -8,6 +8,8 @@
 #include "rewrite/hash/hash_sql.h"
 #include "rewrite/hash/xxh3_sql.h"
 #include "rewrite/insert/render.h"
+#include "rewrite/lex/quote.h"
+#include "rewrite/statement/define/referable.h"
 #include "rewrite/statement/errors/hide.h"
 #include "rewrite/statement/errors/hint.h"
 #include "rewrite/statement/errors/part_names.h"
@@ -358,14 +360,14 @@ static void add_hint(const cfg_table *table, bool denied, pgw_buf *body)
 }
 
 /* True: a row came without its hash. */
-static bool add_guard_hint(const cfg_config *config, pgw_buf *body)
+static bool add_guard_hint(const cfg_config *config, bool wrote, pgw_buf *body)
 {
     pgw_slice all = pgw_slice_buf(body), code = pgw_error_field(all, 'C');
     bool (*is_of)(const cfg_table *, pgw_slice) = pgw_slice_eq_str(code, "23502")   ? is_null_hash
                                                   : pgw_slice_eq_str(code, "23514") ? is_unplaced
                                                   : pgw_slice_eq_str(code, "42501") ? is_denied
                                                                                     : NULL;
-    if (is_of == NULL || pgw_error_field(all, 'H').len > 0)
+    if (is_of == NULL || (is_of == is_denied && !wrote) || pgw_error_field(all, 'H').len > 0)
         return false;
     for (size_t i = 0; i < config->table_count + config->pattern_count; i++)
         if (is_of(&config->tables[i], all)) {
@@ -408,6 +410,35 @@ static void explain_parts(const px_catalog *catalog, pgw_buf *body)
     }
 }
 
+/* A foreign key that a function makes, of which a context tells, does not pass here: nothing was
+ * added that it could refer to. */
+static void explain_reference(const px_catalog *catalog, pgw_buf *body)
+{
+    pgw_slice all = pgw_slice_buf(body), message = pgw_error_field(all, 'M');
+    if (!pgw_slice_eq_str(pgw_error_field(all, 'C'), "42830") ||
+        pgw_error_field(all, 'H').len > 0 || pgw_error_field(all, 'W').len == 0)
+        return;
+    for (size_t i = 0; i < catalog->count; i++) {
+        char name[80];
+        const rw_table *table = catalog->tables[i];
+        snprintf(name, sizeof name, "\"%s\"", table->name);
+        if (table->in_parts || table->unusable != NULL ||
+            memmem(message.ptr, message.len, name, strlen(name)) == NULL)
+            continue;
+        body->len--; /* the NUL behind the last field */
+        pgw_buf_addf(
+            body,
+            "HA foreign key that a function makes does not pass through keyspread. For one "
+            "to the key of \"%s\", send before: ALTER TABLE ",
+            table->name);
+        rw_add_identifier(body, table->name);
+        pgw_buf_add_str(body, " ADD ");
+        rw_referable_constraint(table, NULL, body);
+        pgw_buf_add(body, "\0", 2);
+        return;
+    }
+}
+
 void px_error_of_others(const px_catalog *catalog, pgw_slice body, pgw_buf *out)
 {
     rw_sent sent = {0};
@@ -427,13 +458,16 @@ static bool says_otherwise(const px_catalog *catalog, pgw_slice body, pgw_buf *o
 }
 
 void px_error_explain(px_worker *worker, const px_identity *identity, const px_catalog *catalog,
-                      pgw_buf *body)
+                      bool wrote, pgw_buf *body)
 {
     pgw_buf out = {0};
-    if (add_guard_hint(worker->config, body)) /* its table may have been another's, or away */
+    if (add_guard_hint(worker->config, wrote,
+                       body)) /* its table may have been another's, or away */
         px_catalog_stale(worker, identity->database);
     if (catalog != NULL)
         explain_parts(catalog, body);
+    if (catalog != NULL)
+        explain_reference(catalog, body);
     if (catalog != NULL && says_otherwise(catalog, pgw_slice_buf(body), &out)) {
         pgw_buf_clear(body);
         pgw_buf_add_slice(body, pgw_slice_buf(&out));

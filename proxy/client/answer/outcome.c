@@ -109,7 +109,7 @@ static void add_error_of_unit(px_session *session, const px_outcome *outcome, pg
     else
         px_error_of_portal(px_outcome_plan(units, outcome, failed),
                            failed_portal(&session->group, outcome), outcome->error, &body);
-    px_error_explain(session->worker, session->who.identity, px_changes_told(session), &body);
+    px_error_explain(session->worker, session->who.identity, px_changes_told(session), true, &body);
     px_count_error(session->worker->metrics, pgw_error_field(pgw_slice_buf(&body), 'C'));
     add_message('E', &body, out);
 }
@@ -175,7 +175,8 @@ static void add_error_of_kept(px_session *session, const px_outcome *outcome, pg
         size_t failed = failed_statement(&session->units, outcome);
         failed = failed < kept->count ? failed : kept->count - 1;
         px_error_of_kept(&kept->all[failed], failed + 1, outcome->error, &body);
-        px_error_explain(session->worker, session->who.identity, px_changes_told(session), &body);
+        px_error_explain(session->worker, session->who.identity, px_changes_told(session), true,
+                         &body);
     } else {
         pgw_buf_add_slice(&body, outcome->error);
     }

@@ -22,9 +22,9 @@ rw_tracked_setting px_setting_of(pgw_slice name)
 /* As its greeting said; NULL: it did not. */
 static const char *greeted_with(const px_session *session, rw_tracked_setting setting)
 {
-    for (size_t i = 0; px_greeting_names[i] != NULL; i++)
-        if (pgw_slice_ieq_str(pgw_slice_str(px_greeting_names[i]), rw_tracked[setting]))
-            return px_greeting_value(session->who.greeting, px_greeting_names[i]);
+    for (size_t i = 0; px_greeting_name(i) != NULL; i++)
+        if (pgw_slice_ieq_str(pgw_slice_str(px_greeting_name(i)), rw_tracked[setting]))
+            return px_greeting_value(session->who.greeting, px_greeting_name(i));
     return NULL;
 }
 
@@ -229,8 +229,8 @@ static const char *told(const px_session *session, const char *name)
 static void tell_differences(px_session *session, px_link *link)
 {
     pgw_buf out = {0};
-    for (size_t i = 0; px_greeting_names[i] != NULL; i++) {
-        const char *name = px_greeting_names[i], *now = px_link_parameter(link, name);
+    for (size_t i = 0; px_greeting_name(i) != NULL; i++) {
+        const char *name = px_greeting_name(i), *now = px_link_parameter(link, name);
         const char *before = told(session, name);
         bool own = strcmp(name, "application_name") == 0;
         if (now == NULL || before == NULL || own || strcmp(now, before) == 0)

@@ -75,7 +75,8 @@ bool px_failure_is_of_ours(const px_reply *head)
 
 static void put_error(px_session *session, const px_reply *head, pgw_buf *body)
 {
-    px_error_explain(session->worker, session->who.identity, px_changes_told(session), body);
+    px_error_explain(session->worker, session->who.identity, px_changes_told(session),
+                     head->plan != NULL || px_failure_is_of_ours(head), body);
     if (!is_rest(head) || session->own.fatal) {
         px_failure_put(session, 'E', body);
         return;
@@ -144,7 +145,8 @@ static px_fate show_error(px_session *session, const px_reply *head, pgw_slice b
         put_error(session, head, &out);
     } else {
         px_error_of_others(px_changes_told(session), body, &out);
-        px_error_explain(session->worker, session->who.identity, px_changes_told(session), &out);
+        px_error_explain(session->worker, session->who.identity, px_changes_told(session), false,
+                         &out);
         if (pgw_slice_eq(pgw_slice_buf(&out), body) && px_parts_before(session) == 0)
             what = PX_SHOW;
         else
@@ -413,7 +415,7 @@ static px_fate on_kept_failed(px_session *session, pgw_slice body)
     px_begun *begun = session->own.begun;
     size_t number = px_replies_head(&session->pending.replies)->kept;
     px_error_of_kept(&begun->kept->all[number - 1], number, body, &begun->failure);
-    px_error_explain(session->worker, session->who.identity, px_changes_told(session),
+    px_error_explain(session->worker, session->who.identity, px_changes_told(session), true,
                      &begun->failure);
     begun->state = PX_BEGUN_THERE;
     px_riding_is_ordinary(session);

@@ -14,7 +14,7 @@
 
 enum { BELIEVED_MS = 60000, KINDS = 1024 };
 
-/* Places in px_greeting_names. */
+/* Places of px_greeting_name(). */
 enum { VERSION = 0, APPLICATION = 3, ZONE = 8, READ_ONLY = 11, STANDBY = 12 };
 
 static struct {
