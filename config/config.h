@@ -113,11 +113,19 @@ typedef struct cfg_batch {
     uint32_t max_wait_ms;  /* 30000 */
 } cfg_batch;
 
+/* A name, or the beginning of names, that a pattern does not cover. */
+typedef struct cfg_exception {
+    char *name;
+    bool pattern;
+} cfg_exception;
+
 typedef struct cfg_table {
     char *schema; /* NULL if not written */
     char *name;
     char *label;  /* what cfg_table_label() gives */
     bool pattern; /* it is all tables whose names begin with `name`, and are none of another's */
+    cfg_exception *exceptions; /* Tables of its schema that are not of the pattern. */
+    size_t exception_count;
     char **primary_key;
     size_t primary_key_count; /* 0, of a pattern: as each of its tables has it */
     char **hash_key;          /* defaulted: the first key column */
@@ -233,6 +241,8 @@ const char *cfg_table_label(const cfg_table *table);
 const cfg_table *cfg_find_table(const cfg_config *config, const char *name);
 /* One of the columnar ones, by name or label; NULL: none is called so. */
 const cfg_table *cfg_find_columnar(const cfg_config *config, const char *name);
+/* Whether one of the pattern's `except` has the name. */
+bool cfg_is_exception(const cfg_table *pattern, const char *name);
 /* The pattern that a table is of which has no entry of its own: of those that its name begins
  * with the longest; NULL if there is none. */
 const cfg_table *cfg_find_pattern(const cfg_config *config, const char *schema, const char *name);
