@@ -38,6 +38,12 @@ static char *expression_of(const rw_table *table, pgw_arena *arena)
     return rw_hash_sql(table, values, arena);
 }
 
+const char *px_trigger_hash(const rw_table *table, pgw_arena *arena, const char **why)
+{
+    *why = why_not(table);
+    return *why == NULL ? expression_of(table, arena) : NULL;
+}
+
 /* All of the function's body behind its first line, which has the checksum of this. */
 static void add_body(const rw_table *table, pgw_buf *out)
 {
