@@ -104,7 +104,7 @@ static bool count_tables(const cfg_config *config, PGconn *link, unsigned long *
     px_schema_count_query(config, &sql);
     pgw_buf_add_byte(&sql, '\0');
     PGresult *rows = rows_of(PQexec(link, sql.ptr));
-    bool known = rows != NULL && PQntuples(rows) == 1;
+    bool known = rows != NULL && PQntuples(rows) == 1 && !PQgetisnull(rows, 0, 0);
     if (known)
         *tables = strtoul(PQgetvalue(rows, 0, 0), NULL, 10);
     PQclear(rows);

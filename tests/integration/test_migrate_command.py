@@ -287,7 +287,7 @@ class Migrate(MigrateCase):
         other = harness.Keyspread(self.config(()))
         self.addCleanup(other.stop)
         dsn, beside = (f"host=127.0.0.1 port={it.port} user=app dbname=app sslmode=disable" for it in (keyspread, other))
-        writers = [Writer(number, dsn if number < 2 else beside) for number in range(5)]
+        writers = [Writer(number, beside if number else dsn) for number in range(3)]
         self.addCleanup(lambda: [writer.stop() for writer in writers])
         self.more(writers)
         kills = 0
@@ -315,7 +315,7 @@ class Migrate(MigrateCase):
         self.use(dsn, spread=True)
 
         done = writers[:]
-        writers[:] = [Writer(number, dsn) for number in range(5, 8)]
+        writers[:] = [Writer(number, dsn) for number in range(3, 6)]
         self.more(writers)
         self.killed("--back", lines=1)
         self.migrate("--back")
