@@ -121,7 +121,8 @@ const cfg_table *cfg_find_columnar(const cfg_config *config, const char *name)
     return NULL;
 }
 
-bool cfg_is_exception(const cfg_table *pattern, const char *name)
+/* Whether one of the pattern's `except` has the name. */
+static bool is_exception(const cfg_table *pattern, const char *name)
 {
     for (size_t i = 0; i < pattern->exception_count; i++) {
         const cfg_exception *one = &pattern->exceptions[i];
@@ -139,7 +140,7 @@ const cfg_table *cfg_find_pattern(const cfg_config *config, const char *schema, 
         const cfg_table *pattern = &config->tables[config->table_count + i];
         size_t len = strlen(pattern->name);
         if (strncmp(pattern->name, name, len) == 0 && strcmp(schema_of(pattern), schema) == 0 &&
-            !cfg_is_exception(pattern, name) && (found == NULL || len > strlen(found->name)))
+            !is_exception(pattern, name) && (found == NULL || len > strlen(found->name)))
             found = pattern;
     }
     return found;

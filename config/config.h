@@ -241,8 +241,6 @@ const char *cfg_table_label(const cfg_table *table);
 const cfg_table *cfg_find_table(const cfg_config *config, const char *name);
 /* One of the columnar ones, by name or label; NULL: none is called so. */
 const cfg_table *cfg_find_columnar(const cfg_config *config, const char *name);
-/* Whether one of the pattern's `except` has the name. */
-bool cfg_is_exception(const cfg_table *pattern, const char *name);
 /* The pattern that a table is of which has no entry of its own: of those that its name begins
  * with the longest; NULL if there is none. */
 const cfg_table *cfg_find_pattern(const cfg_config *config, const char *schema, const char *name);

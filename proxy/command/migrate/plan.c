@@ -8,7 +8,7 @@
 #include "proxy/command/migrate/pieces_make.h"
 #include "proxy/command/migrate/pieces_switch.h"
 #include "proxy/command/migrate/pieces_tables.h"
-#include "proxy/command/trigger.h"
+#include "proxy/command/base/trigger.h"
 #include "rewrite/hash/hash_column.h"
 #include "rewrite/lex/quote.h"
 #include "rewrite/statement/define/referable.h"

@@ -1,4 +1,4 @@
-#include "proxy/command/trigger.h"
+#include "proxy/command/base/trigger.h"
 
 #include <inttypes.h>
 #include <openssl/evp.h>
