@@ -286,7 +286,7 @@ static void keep_rate(const px_migration *it, const range *at)
 static const char ask_lag[] = "select pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)::int8, "
                               "application_name, state is null"
                               " from pg_stat_replication where coalesce(state, '') <> 'backup' "
-                              "order by 3 desc, 1 desc limit 1";
+                              "order by 3 desc, 1 desc nulls last limit 1";
 
 /* Waits until no standby is further behind than it may be. False with a message. */
 static bool keep_lag(const px_migration *it)
