@@ -424,6 +424,30 @@ static void build_key(cfg_document *document, const char *prefix, const cfg_raw_
                                           : cfg_copy("keyspread_hash");
 }
 
+static void build_exceptions(cfg_document *document, const char *prefix, const cfg_raw_table *raw,
+                             cfg_table *table)
+{
+    table->exceptions = cfg_alloc(raw->except_count * sizeof *table->exceptions);
+    for (size_t i = 0; i < raw->except_count; i++) {
+        cfg_table one = {0};
+        char *where = cfg_printf("%sexcept[%zu]", prefix, i);
+        const char *right = cfg_parse_table_name(raw->except[i], &one);
+        if (right == NULL && one.schema != NULL)
+            cfg_mistake(document, where,
+                        "%s is \"%s\": all names are of the pattern's own schema; leave the schema "
+                        "out",
+                        where, raw->except[i]);
+        else if (right != NULL)
+            cfg_mistake(document, where, "%s is \"%s\": %s", where, raw->except[i], right);
+        free(where);
+        free(one.schema);
+        free(one.label);
+        if (one.name != NULL)
+            table->exceptions[table->exception_count++] =
+                (cfg_exception){.name = one.name, .pattern = one.pattern};
+    }
+}
+
 static void build_table(cfg_document *document, size_t index, const cfg_raw_table *raw,
                         cfg_dialect dialect, cfg_table *table)
 {
@@ -438,6 +462,7 @@ static void build_table(cfg_document *document, size_t index, const cfg_raw_tabl
         table->name = cfg_copy(raw->name);
         table->label = cfg_copy(raw->name);
     }
+    build_exceptions(document, prefix, raw, table);
     build_key(document, prefix, raw, table);
     table->hash_function = WORD(raw->hash_function, CFG_XXH3);
     table->partition_key_count = raw->partition_key_count;

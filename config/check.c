@@ -330,6 +330,14 @@ static void check_case(const table_check *check)
         }
 }
 
+/* Tables of PostgreSQL's own, and those that a migration keeps beside the ones it is about. */
+static bool is_reserved(const char *schema)
+{
+    return strncmp(schema, "pg_", 3) == 0 || strcmp(schema, "information_schema") == 0 ||
+           strcmp(schema, "keyspread") == 0 || strncmp(schema, "keyspread_new_", 14) == 0 ||
+           strncmp(schema, "keyspread_old_", 14) == 0;
+}
+
 /* What is said of tables that nobody knows yet. */
 static void check_pattern(const table_check *check, const cfg_config *config)
 {
@@ -339,8 +347,17 @@ static void check_pattern(const table_check *check, const cfg_config *config)
             WRONG(check, "primary_key",
                   "primary_key: auto of %s is for patterns, such as events_*: list the columns",
                   table->label);
+        if (table->exception_count > 0)
+            WRONG(check, "except", "except of %s is for patterns, such as events_*: remove it",
+                  table->label);
         return;
     }
+    if (is_reserved(schema_of(table)))
+        WRONG(
+            check, "name",
+            "%s is a pattern of a schema that is PostgreSQL's own or keyspread's own: name another "
+            "schema",
+            table->label);
     if (config->backend.dialect == CFG_DIALECT_YDB)
         WRONG(check, "name",
               "%s is a pattern: YDB cannot be asked which tables there are; give each an entry of "

@@ -27,6 +27,9 @@ static void free_table(cfg_table *table)
     free(table->schema);
     free(table->name);
     free(table->label);
+    for (size_t i = 0; i < table->exception_count; i++)
+        free(table->exceptions[i].name);
+    free(table->exceptions);
     free_list(table->primary_key, table->primary_key_count);
     free_list(table->hash_key, table->hash_key_count);
     free(table->hash_column);
@@ -89,7 +92,8 @@ static bool is_public(const cfg_table *table)
 const cfg_table *cfg_find_table(const cfg_config *config, const char *name)
 {
     const cfg_table *bare = NULL;
-    const cfg_table *public = strncmp(name, "public.", 7) == 0 ? cfg_find_table(config, name + 7) : NULL;
+    const cfg_table *public =
+        strncmp(name, "public.", 7) == 0 ? cfg_find_table(config, name + 7) : NULL;
     if (public != NULL && is_public(public))
         name += 7;
     assert(config->tables != NULL || config->table_count == 0);
@@ -117,6 +121,18 @@ const cfg_table *cfg_find_columnar(const cfg_config *config, const char *name)
     return NULL;
 }
 
+/* Whether one of the pattern's `except` has the name. */
+static bool is_exception(const cfg_table *pattern, const char *name)
+{
+    for (size_t i = 0; i < pattern->exception_count; i++) {
+        const cfg_exception *one = &pattern->exceptions[i];
+        if (one->pattern ? strncmp(one->name, name, strlen(one->name)) == 0
+                         : strcmp(one->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 const cfg_table *cfg_find_pattern(const cfg_config *config, const char *schema, const char *name)
 {
     const cfg_table *found = NULL;
@@ -124,7 +140,7 @@ const cfg_table *cfg_find_pattern(const cfg_config *config, const char *schema, 
         const cfg_table *pattern = &config->tables[config->table_count + i];
         size_t len = strlen(pattern->name);
         if (strncmp(pattern->name, name, len) == 0 && strcmp(schema_of(pattern), schema) == 0 &&
-            (found == NULL || len > strlen(found->name)))
+            !is_exception(pattern, name) && (found == NULL || len > strlen(found->name)))
             found = pattern;
     }
     return found;

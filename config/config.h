@@ -113,11 +113,19 @@ typedef struct cfg_batch {
     uint32_t max_wait_ms;  /* 30000 */
 } cfg_batch;
 
+/* A name, or the beginning of names, that a pattern does not cover. */
+typedef struct cfg_exception {
+    char *name;
+    bool pattern;
+} cfg_exception;
+
 typedef struct cfg_table {
     char *schema; /* NULL if not written */
     char *name;
     char *label;  /* what cfg_table_label() gives */
     bool pattern; /* it is all tables whose names begin with `name`, and are none of another's */
+    cfg_exception *exceptions; /* Tables of its schema that are not of the pattern. */
+    size_t exception_count;
     char **primary_key;
     size_t primary_key_count; /* 0, of a pattern: as each of its tables has it */
     char **hash_key;          /* defaulted: the first key column */

@@ -150,7 +150,8 @@ bool cfg_is_local(const cfg_listen *listen)
     return inet_pton(AF_INET6, listen->host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
-/* One part of a table's name; NULL if it is malformed, else where it ends: also before a `*`. */
+/* One part of a table's name; NULL if it is malformed, else where it ends: also before a `*`, which
+ * may stand in the place of the name. */
 static const char *name_part(const char *text, char *part)
 {
     size_t len = 0;
@@ -168,7 +169,7 @@ static const char *name_part(const char *text, char *part)
         part[len++] = *text;
     }
     part[len] = '\0';
-    return len == 0 ? NULL : text + quoted;
+    return len == 0 && (quoted || *text != '*') ? NULL : text + quoted;
 }
 
 const char *cfg_parse_table_name(const char *text, cfg_table *table)
@@ -177,7 +178,7 @@ const char *cfg_parse_table_name(const char *text, cfg_table *table)
                                 "to 63 bytes; a part with "
                                 "a dot, a blank, a star, a quote or a parenthesis in it stands in "
                                 "double quotes; a * behind "
-                                "the name makes it a pattern";
+                                "the name, or in its place, makes it a pattern";
     char first[CFG_MAX_NAME + 1], second[CFG_MAX_NAME + 1];
     const char *end = name_part(text, first);
     if (end == NULL)

@@ -19,8 +19,8 @@ CFG_MUST_CHECK const char *cfg_parse_listen(const char *text, cfg_listen *listen
 /* Permission bits as chmod writes them: "0700". */
 CFG_MUST_CHECK const char *cfg_parse_mode(const char *text, uint32_t *mode);
 /* "name" or "schema.name" as PostgreSQL stores them; a part with a dot or blank stands in double
- * quotes; a `*` behind it makes it a pattern. Fills owned strings, also the label's; on a mistake
- * there is nothing to free. */
+ * quotes; a `*` behind it, or alone, makes it a pattern. Fills owned strings, also the label's; on
+ * a mistake there is nothing to free. */
 CFG_MUST_CHECK const char *cfg_parse_table_name(const char *text, cfg_table *table);
 /* How long, as ISO 8601 writes it: "P30D", "PT1H30M". */
 CFG_MUST_CHECK const char *cfg_parse_interval(const char *text);

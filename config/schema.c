@@ -122,6 +122,7 @@ static const cyaml_schema_field_t table_fields[] = {
     CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER, cfg_raw_table, name, 1, CYAML_UNLIMITED),
     CYAML_FIELD_IGNORE("primary_key", CYAML_FLAG_DEFAULT),
     SEQUENCE("hash_key", cfg_raw_table, hash_key, &text, 1),
+    SEQUENCE("except", cfg_raw_table, except, &text, 1),
     STRING("hash_column", cfg_raw_table, hash_column),
     ENUM("hash_function", cfg_raw_table, hash_function, hash_functions),
     ENUM("hash_type", cfg_raw_table, hash_type, hash_types),

@@ -50,6 +50,8 @@ enum { CFG_STORE_ROW, CFG_STORE_COLUMN };
 
 typedef struct cfg_raw_table {
     char *name;
+    char **except;
+    unsigned except_count;
     char **hash_key;
     unsigned hash_key_count;
     char *hash_column;

@@ -15,6 +15,21 @@
 #include "ydb/ydb.h"
 
 static int run_server(const px_command *command);
+/* How many entries the file has; and, where a pattern may be any number of tables, how many of all
+ * the backend has. */
+static void say_count(const px_command *command, const cfg_config *config,
+                      const unsigned long *tables)
+{
+    size_t entries = config->table_count + config->pattern_count + config->columnar_count;
+    const char *what = config->pattern_count == 0 ? entries == 1 ? "table" : "tables"
+                       : entries == 1             ? "entry"
+                                                  : "entries";
+    fprintf(command->out, "%s: no mistakes; %zu %s", config->path, entries, what);
+    if (tables != NULL)
+        fprintf(command->out, ", %lu %s", *tables, *tables == 1 ? "table" : "tables");
+    fputc('\n', command->out);
+}
+
 static int run_check(const px_command *command);
 static int run_version(const px_command *command);
 static int run_help(const px_command *command);
@@ -110,13 +125,11 @@ static int run_check(const px_command *command)
     px_credentials *credentials =
         config != NULL ? px_credentials_load(config, NULL, command->errors) : NULL;
     if (credentials != NULL) {
+        unsigned long tables;
         px_ydb_advise(config, command->errors);
-        px_unspread_check(config, command->errors);
+        bool counted = px_unspread_check(config, command->errors, &tables);
+        say_count(command, config, counted ? &tables : NULL);
     }
-    size_t count = config != NULL ? config->table_count + config->columnar_count : 0;
-    if (credentials != NULL)
-        fprintf(command->out, "%s: no mistakes; %zu %s\n", config->path, count,
-                count == 1 ? "table" : "tables");
     int result = credentials != NULL ? PX_DONE : PX_WRONG;
     px_credentials_drop(credentials);
     cfg_free(config);

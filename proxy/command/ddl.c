@@ -8,7 +8,7 @@
 #include "proxy/command/carry.h"
 #include "proxy/command/base/named.h"
 #include "proxy/command/base/tables.h"
-#include "proxy/command/trigger.h"
+#include "proxy/command/base/trigger.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/hash/hash_column.h"
 #include "rewrite/lex/quote.h"

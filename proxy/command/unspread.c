@@ -1,5 +1,6 @@
 #include "proxy/command/unspread.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "proxy/backend/schema/schema_query.h"
@@ -97,7 +98,21 @@ static void check_patterns(const cfg_config *config, PGconn *link, FILE *errors)
     pgw_buf_free(&sql);
 }
 
-void px_unspread_check(const cfg_config *config, FILE *errors)
+static bool count_tables(const cfg_config *config, PGconn *link, unsigned long *tables)
+{
+    pgw_buf sql = {0};
+    px_schema_count_query(config, &sql);
+    pgw_buf_add_byte(&sql, '\0');
+    PGresult *rows = rows_of(PQexec(link, sql.ptr));
+    bool known = rows != NULL && PQntuples(rows) == 1 && !PQgetisnull(rows, 0, 0);
+    if (known)
+        *tables = strtoul(PQgetvalue(rows, 0, 0), NULL, 10);
+    PQclear(rows);
+    pgw_buf_free(&sql);
+    return known;
+}
+
+bool px_unspread_check(const cfg_config *config, FILE *errors, unsigned long *tables)
 {
     bool asked = config->backend.dialect == CFG_DIALECT_POSTGRES &&
                  config->table_count + config->pattern_count > 0;
@@ -108,5 +123,7 @@ void px_unspread_check(const cfg_config *config, FILE *errors)
         check_patterns(config, link, errors);
     if (link != NULL)
         check_orders(config, link, errors);
+    bool counted = link != NULL && config->pattern_count > 0 && count_tables(config, link, tables);
     PQfinish(link);
+    return counted;
 }

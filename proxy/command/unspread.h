@@ -11,7 +11,9 @@
 #include "config/config.h"
 
 /* Warnings as `file:line: warning: …`: of entries, of tables that have the name of a pattern, and
- * of those that are of one. Nothing if the backend cannot be asked, or is YDB's. */
-void px_unspread_check(const cfg_config *config, FILE *errors);
+ * of those that are of one. Nothing if the backend cannot be asked, or is YDB's. If the file has
+ * patterns, `tables` gets how many tables the backend has of all entries; false: it does not say.
+ */
+bool px_unspread_check(const cfg_config *config, FILE *errors, unsigned long *tables);
 
 #endif

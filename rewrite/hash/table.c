@@ -136,6 +136,9 @@ void rw_table_free(rw_table *table)
     free(table->partitions.at);
     free(table->schema);
     free(table->name);
+    for (size_t i = 0; i < table->exception_count; i++)
+        free(table->exceptions[i].name);
+    free(table->exceptions);
     free(table->part_names);
     free(table->key_name);
     free(table->system_columns);
@@ -179,6 +182,22 @@ const rw_table *rw_catalog_find(const rw_catalog *catalog, pgw_slice schema, pgw
     return possible;
 }
 
+static bool begins(pgw_slice name, const char *beginning)
+{
+    size_t len = strlen(beginning);
+    return name.len >= len && memcmp(name.ptr, beginning, len) == 0;
+}
+
+bool rw_pattern_covers(const rw_table *pattern, pgw_slice name)
+{
+    bool covers = begins(name, pattern->name);
+    for (size_t i = 0; covers && i < pattern->exception_count; i++) {
+        const rw_exception *one = &pattern->exceptions[i];
+        covers = one->pattern ? !begins(name, one->name) : !pgw_slice_eq_str(name, one->name);
+    }
+    return covers;
+}
+
 const rw_table *rw_catalog_pattern(const rw_catalog *catalog, pgw_slice schema, pgw_slice name)
 {
     const rw_table *found = NULL;
@@ -187,8 +206,8 @@ const rw_table *rw_catalog_pattern(const rw_catalog *catalog, pgw_slice schema, 
     for (size_t i = 0; i < catalog->count; i++) {
         const rw_table *table = catalog->tables[i];
         size_t len = strlen(table->name);
-        if (table->pattern && is_here(catalog, i, schema) && len <= name.len &&
-            memcmp(table->name, name.ptr, len) == 0 && (found == NULL || len > strlen(found->name)))
+        if (table->pattern && is_here(catalog, i, schema) && rw_pattern_covers(table, name) &&
+            (found == NULL || len > strlen(found->name)))
             found = table;
     }
     return found;

@@ -90,6 +90,12 @@ typedef struct rw_index {
     size_t column_count;
 } rw_index;
 
+/* A name, or the beginning of names, that a pattern does not cover. */
+typedef struct rw_exception {
+    char *name;
+    bool pattern;
+} rw_exception;
+
 typedef struct rw_table {
     uint32_t oid;       /* of pg_class; 0 if the backend was not asked */
     uint32_t triggers;  /* user's triggers on itself, of any kind */
@@ -97,8 +103,10 @@ typedef struct rw_table {
                            none. */
     char *schema;       /* "public" if the file names none */
     char *name;
-    bool pattern;    /* `name` is what names of tables begin with, of which each is like this:
-                        this one is none, and is found by rw_catalog_pattern() alone */
+    bool pattern; /* `name` is what names of tables begin with, of which each is like this:
+                     this one is none, and is found by rw_catalog_pattern() alone */
+    rw_exception *exceptions; /* Tables that the pattern leaves out. */
+    size_t exception_count;
     bool by_pattern; /* it is one of these */
     bool own_key;    /* … and hash_key is what its own primary key says: another table, that gets
                         its name, may have another one */
@@ -235,6 +243,8 @@ typedef struct rw_catalog {
 
 /* The table that `schema`.`name` (schema empty = not written) means; NULL if none of ours. */
 const rw_table *rw_catalog_find(const rw_catalog *catalog, pgw_slice schema, pgw_slice name);
+/* Whether a table of this name, in the pattern's schema, may be of the pattern. */
+bool rw_pattern_covers(const rw_table *pattern, pgw_slice name);
 /* … or the pattern that a table of this name is of: of those that it begins with, the longest. */
 const rw_table *rw_catalog_pattern(const rw_catalog *catalog, pgw_slice schema, pgw_slice name);
 /* True if `text` holds the name of a configured table anywhere, in any case, quoted or not, also in

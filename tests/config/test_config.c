@@ -323,7 +323,7 @@ static void test_patterns(void **state)
     (void)state;
     cfg_config *config = load_good(FILES "good_patterns.yaml");
     assert_int_equal(config->table_count, 2);
-    assert_int_equal(config->pattern_count, 4);
+    assert_int_equal(config->pattern_count, 6);
     assert_string_equal(config->tables[0].name, "events_own");
     assert_string_equal(config->tables[1].name, "odd*");
     const cfg_table *all = &config->tables[2];
@@ -332,8 +332,13 @@ static void test_patterns(void **state)
     assert_ptr_equal(cfg_find_pattern(config, "public", "events_long_1"), &all[1]);
     assert_ptr_equal(cfg_find_pattern(config, "app", "events_long_1"), &all[2]);
     assert_ptr_equal(cfg_find_pattern(config, "public", "odd table"), &all[3]);
-    assert_null(cfg_find_pattern(config, "public", "events"));
-    assert_null(cfg_find_pattern(config, "public", "Events_1"));
+    assert_ptr_equal(cfg_find_pattern(config, "public", "events"), &all[4]);
+    assert_ptr_equal(cfg_find_pattern(config, "public", "a_log2"), &all[4]);
+    assert_ptr_equal(cfg_find_pattern(config, "public", "star_"), &all[4]);
+    assert_null(cfg_find_pattern(config, "public", "a_log"));
+    assert_null(cfg_find_pattern(config, "public", "tmp_1"));
+    assert_null(cfg_find_pattern(config, "public", "star*"));
+    assert_ptr_equal(cfg_find_pattern(config, "boss", "a_log"), &all[5]);
     assert_null(cfg_find_pattern(config, "other", "events_1"));
     assert_null(cfg_find_table(config, "events_1"));
     assert_int_equal(all[0].primary_key_count + all[0].hash_key_count, 0);

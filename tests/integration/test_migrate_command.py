@@ -8,6 +8,7 @@ import threading
 import unittest
 
 import harness
+import wire
 from test_commands import CommandCase, USAGE, WRONG
 
 # An application's tables, with what belongs to them.
@@ -93,15 +94,20 @@ class Writer(threading.Thread):
     def __init__(self, number, dsn):
         super().__init__(daemon=True)
         self.number, self.dsn = number, dsn
+        self.prepares = number % 3 == 1
         self.stopped = threading.Event()
-        self.orders, self.count, self.failure, self.again = {}, 0, None, 0
+        self.orders, self.count, self.failure, self.again = {}, 0, None, []
         self.start()
 
     def run(self):
+        import psycopg
         import psycopg2
         try:
-            with contextlib.closing(psycopg2.connect(self.dsn)) as connection:
+            driver = psycopg if self.prepares else psycopg2
+            with contextlib.closing(driver.connect(self.dsn)) as connection:
                 connection.autocommit = True
+                if self.prepares:
+                    connection.prepare_threshold = 0
                 with connection.cursor() as cursor:
                     while not self.stopped.is_set():
                         self.write(cursor)
@@ -123,15 +129,17 @@ class Writer(threading.Thread):
         self.count += 1
 
     def ask(self, cursor, statement, *values):
+        import psycopg
         import psycopg2
         while True:
             try:
                 cursor.execute(statement, values)
                 return cursor.fetchone()[0] if cursor.description else None
-            except psycopg2.Error as failure:
-                if failure.pgcode not in AGAIN and MOVED not in str(failure):
+            except (psycopg2.Error, psycopg.Error) as failure:
+                code = failure.sqlstate if self.prepares else failure.pgcode
+                if code not in AGAIN and MOVED not in str(failure):
                     raise
-                self.again += 1
+                self.again.append(str(failure))
 
     def stop(self):
         self.stopped.set()
@@ -276,8 +284,10 @@ class Migrate(MigrateCase):
         before = self.picture()
         keyspread = harness.Keyspread(self.config(()))
         self.addCleanup(keyspread.stop)
-        dsn = f"host=127.0.0.1 port={keyspread.port} user=app dbname=app sslmode=disable"
-        writers = [Writer(number, dsn) for number in range(3)]
+        other = harness.Keyspread(self.config(()))
+        self.addCleanup(other.stop)
+        dsn, beside = (f"host=127.0.0.1 port={it.port} user=app dbname=app sslmode=disable" for it in (keyspread, other))
+        writers = [Writer(number, beside if number else dsn) for number in range(3)]
         self.addCleanup(lambda: [writer.stop() for writer in writers])
         self.more(writers)
         kills = 0
@@ -288,15 +298,16 @@ class Migrate(MigrateCase):
         self.migrate("--run")
         self.assertRegex(self.migrate("--plan", code=WRONG).stderr, "a migration is under way")
         # They pass as ordinary tables until they have their hash.
-        keyspread.reload({**keyspread.config, "tables": self.tables(KEYS)})
+        for it in (keyspread, other):
+            it.reload({**it.config, "tables": self.tables(KEYS)})
         self.more(writers)
         for lines in (1, 2):
             self.killed("--cutover", lines=lines)
             self.more(writers)
-        before_cutover = sum(writer.again for writer in writers)
         self.migrate("--cutover")
         self.more(writers)
-        self.assertGreater(sum(writer.again for writer in writers), before_cutover) # The writers were not idle.
+        # Nobody has to send a write again, through whichever keyspread.
+        self.assertEqual([writer.again for writer in writers], [[]] * len(writers))
         for writer in writers:
             writer.stop()
         self.check_ledger(writers)
@@ -330,10 +341,9 @@ class Migrate(MigrateCase):
         """Before anything is done; it is refused, or needs --accept."""
         self.partitions = {"uniform": 4}
         self.admin(TABLES + """
-            create materialized view few as select count(*) from tickets;
             create publication told for table documents;""")
         before = self.picture()
-        lost = ["customers_email_key", "public.few", "notes_order_id_product_fkey", "of_order", "orders_customer_fkey", "orders_label", "documents_order_id_fkey",
+        lost = ["customers_email_key", "notes_order_id_product_fkey", "of_order", "orders_customer_fkey", "orders_label", "documents_order_id_fkey",
                 "tickets_number_excl", "tickets_parent_fkey", "told"]
         for word in ("--plan", "--run"):
             errors = self.migrate(word, code=WRONG).stderr
@@ -350,8 +360,9 @@ class Migrate(MigrateCase):
                                     " 'public'::regnamespace group by relkind order by 1"), [["p", "1"], ["r", "4"]])
         self.assertEqual(self.admin("select prrelid::regclass from pg_publication_rel"), [["documents"]])
         # What still reads an old table keeps it.
-        self.assertIn("few", self.migrate("--finish", code=WRONG).stderr)
-        self.admin("insert into tickets (title, tickets_hash) values ('new', 0); drop materialized view few")
+        self.admin("create view late as select count(*) from keyspread_old_public.tickets")
+        self.assertIn("late", self.migrate("--finish", code=WRONG).stderr)
+        self.admin("insert into tickets (title, tickets_hash) values ('new', 0); drop view late")
         self.migrate("--back")
         self.assertEqual(self.picture(), before)
         self.assertEqual(self.admin("select count(*) from tickets where title = 'new'"), [["1"]])
@@ -383,10 +394,121 @@ class Migrate(MigrateCase):
         self.admin("drop table if exists one, other cascade; drop publication if exists p")
         self.assertRegex(self.migrate("--run", names=["one"], code=WRONG).stderr, "does not exist")
 
+    def test_materialized_views(self):
+        """One of a table, of others, of a view; with and without rows; with indexes, rights, comments, options and an owner."""
+        self.admin("""create role seller; create schema reports; create table one (id int primary key, t text);
+            insert into one select n, 'a' || n % 10 from generate_series(1, 1000) n; create view plain as select * from one;
+            create materialized view few with (fillfactor = 70) as select t, count(*) n from one group by t;
+            create unique index few_key on few (t); create index on few (n desc); comment on index few_key is 'key';
+            create materialized view reports.fewer as select max(n) as most from few; create materialized view by_view as select count(*) n from plain;
+            create materialized view empty as select id from one with no data; create view over_few as select * from few where n > 5;
+            create function most() returns bigint language sql begin atomic select most from reports.fewer; end;
+            comment on materialized view few is 'it''s few'; comment on column few.n is 'how many'; alter materialized view few alter n set statistics 77;
+            grant select on few to seller with grant option; grant select on few to public; grant usage, create on schema reports, public to seller;
+            grant select on one, few to seller; alter materialized view reports.fewer owner to seller""")
+        ask = """select n.nspname, c.relname, pg_get_viewdef(c.oid), c.relispopulated::text, c.relowner::regrole::text,
+            (select array_agg(x::text order by x::text)::text from unnest(c.relacl) x), c.reloptions::text,
+            obj_description(c.oid), (select string_agg(concat(a.attname, col_description(c.oid, a.attnum), a.attstattarget), ',' order by attnum)
+            from pg_attribute a where attrelid = c.oid and attnum > 0), (select string_agg(pg_get_indexdef(indexrelid) || coalesce(
+            obj_description(indexrelid), ''), ',' order by indexrelid::regclass::text) from pg_index where indrelid = c.oid)
+            from pg_class c join pg_namespace n on n.oid = c.relnamespace where relkind in ('m', 'v') and nspname in ('public', 'reports') order by 1, 2"""
+        before = self.admin(ask)
+        self.assertEqual(len(before), 6)
+        plan = self.migrate("--plan", names=["one"]).stdout
+        self.assertIn("REFRESH MATERIALIZED VIEW CONCURRENTLY public.few", plan)
+        self.migrate("--run", names=["one"])
+        self.migrate("--back", names=["one"])
+        self.assertEqual(self.admin("select nspname from pg_namespace where nspname like 'keyspread%'"), [])
+        self.migrate("--run", names=["one"])
+        self.admin("insert into one values (2000, 'new')")
+        self.migrate("--cutover", names=["one"])
+        self.assertEqual(self.admin(ask), before)
+        self.assertEqual(self.admin("select n from few where t = 'new'"), [["1"]])
+        self.admin("delete from one where t = 'a1'; refresh materialized view concurrently few; refresh materialized view reports.fewer;"
+                   "refresh materialized view by_view; refresh materialized view empty")
+        self.assertEqual(self.admin("select (select count(*) from few), (select n from by_view), (select count(*) from empty), most(),"
+                                    " (select count(*) from over_few)"), [["10", "901", "901", "100", "9"]])
+        self.migrate("--back", names=["one"])
+        self.assertEqual(self.admin(ask), before)
+        self.assertEqual(self.admin("select count(*), most() from few"), [["10", "100"]])
+        self.migrate("--run", names=["one"])
+        self.migrate("--cutover", names=["one"])
+        self.migrate("--finish", names=["one"])
+        self.assertEqual(self.admin(ask), before)
+        self.assertEqual(self.admin("select nspname from pg_namespace where nspname like 'keyspread%'"), [])
+
+    def test_rows_that_come_past_keyspread(self):
+        """Between the switch and a keyspread's next look at the catalog: they get the hash of their key, in whatever way they come."""
+        self.admin("create table one (id int primary key, t text); insert into one select n, 'a' from generate_series(1, 100) n")
+        self.migrate("--run", names=["one"])
+        self.migrate("--cutover", names=["one"])
+        self.admin("insert into one values (101, 'b'), (102, 'b'); insert into one (id) select 103; update one set id = 200 where id = 5;"
+                   "update one set t = 'c', id = id where id = 6; insert into one values (7, 'c') on conflict (id, one_hash) do nothing")
+        self.assertRegex(self.run_command("verify", self.command_file(["one"]), "one").stdout, "rows: 103\nwrong: 0")
+        self.assertEqual(self.admin("select count(*), count(*) filter (where id = 200) from keyspread_old_public.one"), [["103", "1"]])
+        self.migrate("--finish", names=["one"])
+        with self.assertRaisesRegex(AssertionError, "23502"):
+            self.admin("insert into one values (104, 'b')")
+
+    @harness.proxied
+    def test_batches_go_on_until_the_old_tables_go(self):
+        """The trigger that keeps the old table in step is keyspread's own."""
+        self.admin("create table one (id int primary key, t text); insert into one values (0, 'a')")
+        self.migrate("--run", names=["one"])
+        self.migrate("--cutover", names=["one"])
+        keyspread = harness.Keyspread(self.config(["one"]))
+        self.addCleanup(keyspread.stop)
+        sessions = [wire.Wire(("127.0.0.1", keyspread.port)) for _ in range(16)]
+        for session in sessions:
+            self.addCleanup(session.close)
+            session.login(harness.USER, "app")
+        told = sessions[0].rows("explain (proxy) insert into one values (1, 'x')")
+        self.assertIn(["batchable: yes"], told)
+        since = self.postgres.mark()
+        with self.postgres.admin("app") as holder:
+            holder.rows("begin; lock table one in share mode")
+            for number, session in enumerate(sessions):
+                session.send(wire.query(f"insert into one values ({number + 1}, 'x')"))
+            harness.eventually("a row waits", lambda: self.admin(
+                "select count(*) > 0 from pg_stat_activity where wait_event_type = 'Lock'") == [["t"]])
+            holder.rows("commit")
+        self.assertEqual([wire.error_of(session.read_ready()) for session in sessions], [None] * 16)
+        self.assertNotEqual(self.postgres.statements(since, "app", "keyspread_rows"), [])
+        self.assertNotIn("batch_not_merged", keyspread.lines.text())
+        self.assertEqual(self.admin("select count(*) from keyspread_old_public.one"), [["17"]])
+
+    def test_what_the_old_table_checks(self):
+        """A UNIQUE that the new table cannot have holds until the old table goes, for each row is written there, too."""
+        self.partitions = {"uniform": 4}
+        self.admin("create table one (id int primary key, t text constraint only_one unique, other int); insert into one values (1, 'a', 1)")
+        self.migrate("--run", "--accept=only_one", names=["one"])
+        self.migrate("--cutover", names=["one"])
+        with self.assertRaisesRegex(AssertionError, "only_one"):
+            self.admin("insert into one values (2, 'a', 1, 5)")
+        self.assertEqual(self.admin("select id from one"), [["1"]])
+        self.migrate("--finish", names=["one"])
+        self.admin("insert into one values (2, 'a', 1, 5)")
+
+    def test_a_standby_that_is_behind_is_waited_for(self):
+        self.admin("create table one (id int primary key, t text); insert into one select n, repeat('x', 200) from generate_series(1, 20000) n")
+        standby = harness.standby_of(self.postgres)
+        self.addCleanup(standby.remove)
+        with standby.admin("postgres") as behind:
+            behind.rows("select pg_wal_replay_pause()")
+            command = subprocess.Popen([harness.program(), "migrate", self.command_file(["one"]), "--run", "--max-lag=64KiB"], stdout=subprocess.PIPE, text=True)
+            while "waiting for standby" not in command.stdout.readline():
+                self.assertIsNone(command.poll())
+            self.assertLess(int(self.admin("select rows from keyspread.migration_table")[0][0]), 20000)
+            behind.rows("select pg_wal_replay_resume()")
+            command.stdout.read()
+            command.stdout.close()
+            self.assertEqual(command.wait(), 0)
+        self.assertEqual(self.admin("select count(*) from keyspread_new_public.one"), [["20000"]])
+
     def test_steps_in_another_order(self):
         self.admin("create table one (id int primary key, t text); insert into one select n, 'a' from generate_series(1, 100) n;"
                    "create table two (id int primary key)")
-        for words in ((), ("--run", "--cutover"), ("--rate=0", "--run"), ("--accept=", "--run"), ("--walk",)):
+        for words in ((), ("--run", "--cutover"), ("--rate=0", "--run"), ("--accept=", "--run"), ("--max-lag=0", "--run"), ("--max-lag=much", "--run"), ("--walk",)):
             self.migrate(*words, names=["one"], code=USAGE)
         self.assertIn("--run comes first", self.migrate("--cutover", names=["one"], code=WRONG).stderr)
         self.assertIn("come first", self.migrate("--finish", names=["one"], code=WRONG).stderr)
@@ -411,7 +533,7 @@ class Migrate(MigrateCase):
         self.admin("create table one (id int primary key, t text); insert into one select n, 'a' from generate_series(1, 100) n")
         for change, what in (("alter table one add x int default 5", "have been changed since"),
                              ("create index on one (t)", "have been changed since"),
-                             ("create materialized view m as select * from one", "cannot be carried: public.m"),
+                             ("create materialized view m as select * from one", "have been changed since"),
                              ("update keyspread_new_public.one set t = 'b' where id = 7", "differ: 100 rows and 100 rows"),
                              ("delete from keyspread_new_public.one where id = 7", "differ: 100 rows and 99 rows"),
                              ("alter table one disable trigger keyspread_log; insert into one values (101, 'x')", "differ: 101 rows and 100 rows")):
@@ -522,6 +644,31 @@ class Migrate(MigrateCase):
         self.admin("set role owners; insert into shop.one values (11, 1, 5); delete from shop.one where id = 1; reset role")
         self.run_command("migrate", file, "--back")
         self.assertEqual(self.admin("select count(*), max(id) from v"), [["10", "11"]])
+
+    @harness.proxied
+    def test_what_is_loaded_before_its_key(self):
+        """pgbench -i, as a restored dump, makes tables, fills them, and adds their keys: it is told of each that stays as it is.
+        Then the pattern is migrated, and all of them are spread."""
+        config = {**self.config(), "tables": [{"name": "*", "except": ["pgbench_tellers"], "primary_key": "auto", "hash_function": "xxh3",
+                                               "partitions": {"buckets": 16}}]}
+        file = self.file({**config, "listen": ["127.0.0.1:6432"]})
+        keyspread = harness.Keyspread(config)
+        self.addCleanup(keyspread.stop)
+        bench = [f"{self.postgres.bin}/pgbench", "-h", "127.0.0.1", "-p", str(keyspread.port), "-U", harness.USER]
+        made = subprocess.run([*bench, "-i", "-I", "dtgp", "app"], capture_output=True, text=True, check=True).stderr
+        for name in ("accounts", "branches"):
+            self.assertIn(f'table "pgbench_{name}" stays an ordinary table', made)
+            self.assertIn(f"keyspread migrate CONFIG pgbench_{name} --run", made)
+        self.assertNotIn('table "pgbench_tellers" stays', made)
+        self.assertIn("pgbench_history has no primary key", self.run_command("migrate", file, "*", "--run").stderr)
+        self.run_command("migrate", file, "*", "--cutover")
+        harness.eventually("it is known", lambda: "entry, 2 tables" in self.run_command("check", file).stdout)
+        run = subprocess.run([*bench, "-n", "-c", "4", "-t", "20", "-M", "prepared", "app"], capture_output=True, text=True, check=True)
+        self.assertIn("number of failed transactions: 0", run.stdout)
+        self.run_command("migrate", file, "*", "--finish")
+        for name, rows in (("accounts", 100000), ("branches", 1)):
+            self.assertRegex(self.run_command("verify", file, f"pgbench_{name}").stdout, f"rows: {rows}\nwrong: 0")
+        self.assertEqual(self.admin("select count(*) from pgbench_history"), [["80"]])
 
     def test_a_pattern_and_odd_names(self):
         self.admin("""create table "odd_One "" table" (b text, "The, Key" varchar(30), "old" int, "x%s" text[], primary key ("The, Key", b));

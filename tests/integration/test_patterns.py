@@ -1,6 +1,8 @@
 """Tables that the configuration names by a pattern: those that are there, those that clients make, and those that
 somebody makes past keyspread are spread; others of such a name are ordinary tables. What is replied is what PostgreSQL
 replies to the same statements without keyspread."""
+import json
+import os
 import subprocess
 import unittest
 
@@ -516,15 +518,71 @@ class Hints(harness.StackCase):
     def setUp(self):
         """None of them is there."""
 
-    def test_it_names_the_table_s_own_pattern(self):
+    def test_it_names_the_table_and_its_schema(self):
         with self.wire() as session:
             session.query("create table events_1 (id int primary key); create table keys (id int primary key)")
-            for table, pattern in (("events_1", "events_*"), ("keys", "key*")):
+            for table in ("events_1", "keys"):
                 session.query(f"create view v as select * from {table}")
                 error = session.query("insert into v values (1)")[0].fields()
                 self.assertEqual(error["C"], "23502")
-                self.assertIn(f'VALUES into "{pattern}" itself', error["H"])
+                self.assertIn(f'VALUES into "public"."{table}" itself', error["H"])
                 session.query("drop view v")
+
+
+@harness.proxied
+class Whole(SessionCase):
+    """All tables of a schema, but for some."""
+    tables = (Planned("boss.*", "auto", hash_column="keyspread_hash", **{"except": ["a_log", "old_*"]}),
+              Planned("*", "auto", hash_column="keyspread_hash", **{"except": ["version"]}), Planned("tags_*", "auto", hash_column="tag_hash"),
+              Planned("own", ["id"], hash_column="own_hash"))
+    setup_sql = "create schema boss; create schema other; create table version (id int primary key, n int)"
+
+    def setUp(self):
+        self.sessions = self.connect_both()
+
+    def hash_of(self, table):
+        """The hash column in the table's primary key; None: it has none."""
+        rows = self.admins["hashed"].rows(f"""select a.attname from pg_index i join pg_attribute a on a.attrelid = i.indrelid
+            and a.attnum = any (i.indkey::int2[]) where i.indrelid = '{table}'::regclass and i.indisprimary and a.attname like '%\\_hash'""")
+        return rows[0][0] if rows else None
+
+    def test_which_tables_are_spread(self):
+        for table, column in (("boss.job", "keyspread_hash"), ("boss.a_log2", "keyspread_hash"), ("boss.a_log", None), ("boss.old_job", None),
+                              ("job", "keyspread_hash"), ("a_log", "keyspread_hash"), ("versions", "keyspread_hash"), ("tags_1", "tag_hash"),
+                              ("own", "own_hash"), ("other.job", None), ('"Odd 1"', "keyspread_hash")):
+            with self.subTest(table):
+                self.query(f"create table {table} (id int primary key, n int)")
+                self.assertEqual(self.hash_of(table), column)
+                for text in (f"insert into {table} values (1, 1), (2, 2) returning *", f"insert into {table} (id) values (1)",
+                             f"update {table} set id = id + 5 returning id", f"select * from {table} order by id", f"table {table}",
+                             f"delete from {table} where id = 6 returning *", f"insert into {table} select 9, 9 returning *"):
+                    self.query(text)
+                self.query(f"drop table {table}")
+
+    def test_what_names_no_table(self):
+        """PostgreSQL's own relations, functions, and what is made meanwhile pass as before."""
+        for text in ("select 1", "begin", "select count(*) from pg_class where relname = 'nothing'", "commit", "create temp table t (id int primary key)",
+                     "insert into t values (1) returning *", "select * from t", "drop table t", "select * from generate_series(1, 3) g(n)",
+                     "insert into version values (1, 1) returning *", "update version set id = 2 returning *", "select * from nothing", "selec 1",
+                     "with w as (select 1 as a) select * from w", "create table w (a text)", "insert into w values ('x') returning *", "drop table w",
+                     "select table_name from information_schema.tables where table_name = 'version'", "truncate version"):
+            self.query(text)
+
+    def test_check_counts_the_tables(self):
+        admin = self.admins["hashed"]
+        admin.rows("create table boss.counted (id int primary key); create table boss.old_counted (id int primary key)")
+        self.query("create table boss.job (id int primary key)")
+        backend = {"dsn": f"host=127.0.0.1 port={self.postgres.port} user={harness.USER} dbname=hashed", "dialect": "postgres"}
+        file = os.path.join(self.keyspread.folder, "check.yaml")
+        with open(file, "w", encoding="utf-8") as out:
+            json.dump({**self.keyspread.config, "backend": backend}, out)
+        done = subprocess.run([harness.program(), "check", file], capture_output=True, text=True, check=False)
+        self.assertIn("4 entries, 1 table\n", done.stdout)
+        self.assertIn("table boss.counted is not spread", done.stderr)
+        self.assertNotIn("old_counted", done.stderr)
+        self.assertNotIn("public.version", done.stderr)
+        admin.rows("drop table boss.counted, boss.old_counted")
+        self.query("drop table boss.job")
 
 
 @harness.proxied

@@ -9,8 +9,8 @@
 
 #include "proxy/command/commands.h"
 
-/* A table's columns as proxy/backend/schema/schema_query asks for them, but for the first two cells and
- * what is told of a column itself. */
+/* A table's columns as proxy/backend/schema/schema_query asks for them, but for the first two cells
+ * and what is told of a column itself. */
 #define TABLE "16630|r|0|false|false|false|false|false"
 #define REST "-1978869473527485543|t|false|~|~"
 #define COLUMN(name, number, oid, type, not_null, in_key)                                          \
@@ -40,7 +40,7 @@
 
 typedef struct asking {
     const char *line; /* @: the configuration */
-    postgres_line part[6];
+    postgres_line part[7];
     int code;
     const char *out;    /* all of it, or, with a * in front, what is in it */
     const char *errors; /* as well; % stands for the configuration's path */

@@ -1,6 +1,7 @@
 /*
- * pattern: tables that the configuration knows only by the beginning of their names. One is ours if
- * it has the hash column, in its primary key: others of such a name are left alone.
+ * pattern: tables that the configuration knows only by the beginning of their names, or by their
+ * schema. One is ours if it has the hash column, in its primary key: others of such a name are left
+ * alone.
  */
 #ifndef PX_PATTERN_H
 #define PX_PATTERN_H

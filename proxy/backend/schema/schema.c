@@ -387,6 +387,11 @@ static rw_table *new_table(const cfg_table *config)
     table->schema = copy(config->schema ? config->schema : "public");
     table->name = copy(config->name);
     table->pattern = config->pattern;
+    table->exception_count = config->exception_count;
+    table->exceptions = pgw_calloc(config->exception_count, sizeof *table->exceptions);
+    for (size_t i = 0; i < config->exception_count; i++)
+        table->exceptions[i] = (rw_exception){.name = copy(config->exceptions[i].name),
+                                              .pattern = config->exceptions[i].pattern};
     table->schema_written = strcmp(table->schema, "public") != 0;
     set_rules(table, config);
     set_partitions(&table->partitions, &config->partitions);

@@ -38,6 +38,26 @@ static void add_beginning(const char *prefix, pgw_buf *sql)
     pgw_buf_free(&pattern);
 }
 
+/* The names that a pattern covers, and its exceptions in its schema alone. */
+static void add_covered(const cfg_table *pattern, pgw_buf *sql)
+{
+    pgw_buf_add_str(sql, "(n.nspname = ");
+    rw_add_constant(sql, pgw_slice_str(pattern->schema ? pattern->schema : "public"));
+    pgw_buf_add_str(sql, " and ");
+    add_beginning(pattern->name, sql);
+    for (size_t i = 0; i < pattern->exception_count; i++) {
+        const cfg_exception *one = &pattern->exceptions[i];
+        pgw_buf_add_str(sql, " and not ");
+        if (one->pattern) {
+            add_beginning(one->name, sql);
+        } else {
+            pgw_buf_add_str(sql, "c.relname = ");
+            rw_add_constant(sql, pgw_slice_str(one->name));
+        }
+    }
+    pgw_buf_add_byte(sql, ')');
+}
+
 /* The oids of the types that its hash column may have. */
 static const char *types_of_hash(const cfg_table *pattern)
 {
@@ -53,9 +73,7 @@ static void add_pattern(const cfg_table *pattern, const char *named, pgw_buf *sq
     pgw_buf_add_str(sql, "select c.oid from pg_catalog.pg_class c join pg_catalog.pg_namespace n"
                          " on n.oid = c.relnamespace join pg_catalog.pg_attribute h"
                          " on h.attrelid = c.oid where ");
-    add_beginning(pattern->name, sql);
-    pgw_buf_add_str(sql, " and n.nspname = ");
-    rw_add_constant(sql, pgw_slice_str(pattern->schema ? pattern->schema : "public"));
+    add_covered(pattern, sql);
     pgw_buf_add_str(sql, " and h.attname = ");
     rw_add_constant(sql, pgw_slice_str(pattern->hash_column));
     pgw_buf_addf(sql,
@@ -114,10 +132,11 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " pg_catalog.pg_attribute a where a.attrelid = p.root and a.attnum = any(i.indkey)"            \
     " and pg_catalog.strpos(pg_catalog.lower(fn.prosrc), 'new.' || a.attname) > 0))"
 
-/* A trigger g that fills the hash of rows without one (keyspread ddl --trigger), as long as the
- * body of its function fn is what was printed: then it does nothing to rows that come from here. */
-#define FILLS                                                                                      \
-    "(g.tgtype = 7 and l.lanname = 'plpgsql' and case when fn.prosrc like '-- keyspread %' then"   \
+/* A trigger that is keyspread's own, as long as the body of its function fn is what keyspread made:
+ * it fills the hash of rows without one (keyspread ddl --trigger), or keeps the old table of a
+ * migration in step. It does nothing to rows that come from here. */
+#define IS_OWN_TRIGGER                                                                             \
+    "(l.lanname = 'plpgsql' and case when fn.prosrc like '-- keyspread %' then"                    \
     " pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(pg_catalog.substr(fn.prosrc, 78)," \
     " 'UTF8')), 'hex') = pg_catalog.substr(fn.prosrc, 14, 64) else false end)"
 
@@ -135,7 +154,7 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " from tree p join pg_catalog.pg_trigger g on g.tgrelid = p.oid"                               \
     " join pg_catalog.pg_proc fn on fn.oid = g.tgfoid"                                             \
     " join pg_catalog.pg_language l on l.oid = fn.prolang where not g.tgisinternal"                \
-    " and g.tgenabled <> 'D' and not " FILLS " group by p.root)"
+    " and g.tgenabled <> 'D' and not " IS_OWN_TRIGGER " group by p.root)"
 
 /* What stands behind the kind of a table whose changes `keyspread migrate` logs, until the one with
  * the hash has its name. */
@@ -354,7 +373,7 @@ static void add_relations(const cfg_config *config, pgw_buf *sql)
                          ", own_types(version) as materialized (select " TYPES_VERSION ")"
                          ", relations as materialized (select c.*, (select pg_catalog.concat("
                          "pg_catalog.count(*), ' ', pg_catalog.max(fn.oid::pg_catalog.int8)"
-                         " filter (where " FILLS ")) from pg_catalog.pg_trigger g"
+                         " filter (where " IS_OWN_TRIGGER ")) from pg_catalog.pg_trigger g"
                          " join pg_catalog.pg_proc fn on fn.oid = g.tgfoid"
                          " join pg_catalog.pg_language l on l.oid = fn.prolang"
                          " where g.tgrelid = c.oid and not g.tgisinternal) as triggers, ");
@@ -526,6 +545,17 @@ void px_schema_first_query(const cfg_config *config, pgw_buf *sql)
                  MOST_TOLD);
 }
 
+void px_schema_count_query(const cfg_config *config, pgw_buf *sql)
+{
+    add_names(config, sql);
+    pgw_buf_addf(sql,
+                 " select pg_catalog.count(*)::pg_catalog.text from pg_catalog.pg_class c"
+                 " join pg_catalog.pg_namespace n on n.oid = c.relnamespace"
+                 " where c.relkind in ('r', 'p') and ((n.nspname, c.relname) in"
+                 " (select w.nspname, w.relname from w where w.relname is not null)%s)",
+                 config->pattern_count > 0 ? " or c.oid in (select m.oid from matched m)" : "");
+}
+
 void px_schema_unspread_query(const cfg_config *config, pgw_buf *sql)
 {
     const cfg_table *patterns = config->tables + config->table_count;
@@ -535,11 +565,8 @@ void px_schema_unspread_query(const cfg_config *config, pgw_buf *sql)
         " select n.nspname::pg_catalog.text, c.relname::pg_catalog.text from pg_catalog.pg_class c"
         " join pg_catalog.pg_namespace n on n.oid = c.relnamespace where (");
     for (size_t i = 0; i < config->pattern_count; i++) {
-        pgw_buf_add_str(sql, i > 0 ? " or (n.nspname = " : "(n.nspname = ");
-        rw_add_constant(sql, pgw_slice_str(patterns[i].schema ? patterns[i].schema : "public"));
-        pgw_buf_add_str(sql, " and ");
-        add_beginning(patterns[i].name, sql);
-        pgw_buf_add_byte(sql, ')');
+        pgw_buf_add_str(sql, i > 0 ? " or " : "");
+        add_covered(&patterns[i], sql);
     }
     pgw_buf_addf(sql,
                  ") and c.relkind in ('r', 'p') and not c.relispartition"

@@ -19,6 +19,9 @@ void px_schema_fingerprint_query(const cfg_config *config, pgw_buf *sql);
 /* … for the schema and name of tables that have the name of a pattern and are none of it: ordinary
  * ones, the oldest if there are many. */
 void px_schema_unspread_query(const cfg_config *config, pgw_buf *sql);
+/* … for how many tables the configuration covers: those of entries that are there, and those of
+ * patterns that have the hash column. */
+void px_schema_count_query(const cfg_config *config, pgw_buf *sql);
 /* A question for tables that are configured or of a pattern: schema, name, and the first column of
  * the primary key; of the oldest 100 at most. */
 void px_schema_first_query(const cfg_config *config, pgw_buf *sql);

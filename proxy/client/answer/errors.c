@@ -342,8 +342,22 @@ static bool is_denied(const cfg_table *table, pgw_slice body)
     return !table->pattern && pgw_slice_eq_str(pgw_error_field(body, 'M'), denied);
 }
 
+/* The table that the error is about, as a statement names it: an entry's own name, or, of a
+ * pattern, the schema and the name that the server tells. */
+static void add_table_name(const cfg_table *table, pgw_slice body, pgw_buf *out)
+{
+    pgw_slice schema = pgw_error_field(body, 's'), name = pgw_error_field(body, 't');
+    if (table->pattern)
+        pgw_buf_addf(out, "\"%.*s\".\"%.*s\"", (int)schema.len, schema.ptr, (int)name.len,
+                     name.ptr);
+    else
+        pgw_buf_addf(out, "\"%s\"", table->name);
+}
+
 static void add_hint(const cfg_table *table, bool denied, pgw_buf *body)
 {
+    pgw_buf name = {0};
+    add_table_name(table, pgw_slice_buf(body), &name);
     body->len--; /* the NUL behind the last field */
     if (denied)
         pgw_buf_addf(body,
@@ -353,10 +367,11 @@ static void add_hint(const cfg_table *table, bool denied, pgw_buf *body)
     else
         pgw_buf_addf(body,
                      "HThe row came without its hash, past keyspread: from a view, a function, a "
-                     "trigger or a cascade. Send INSERT … VALUES into \"%s\" itself through "
+                     "trigger or a cascade. Send INSERT … VALUES into %.*s itself through "
                      "keyspread.",
-                     table->pattern ? cfg_table_label(table) : table->name);
+                     (int)name.len, name.ptr);
     pgw_buf_add(body, "\0", 2);
+    pgw_buf_free(&name);
 }
 
 /* True: a row came without its hash. */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "config/scalar.h"
 #include "proxy/command/migrate/migration.h"
 #include "proxy/command/migrate/plan.h"
 #include "proxy/command/migrate/rows.h"
@@ -416,6 +417,7 @@ static void free_tables(asked *it, size_t count)
 typedef struct words {
     migrate_step step;
     unsigned rate;
+    uint64_t max_lag;
     char **accepted, **names;
     size_t accepted_count, name_count;
 } words;
@@ -438,6 +440,8 @@ static bool read_option(words *to, char *word)
         }
     if (strncmp(word, "--rate=", 7) == 0)
         return read_rate(word + 7, &to->rate);
+    if (strncmp(word, "--max-lag=", 10) == 0)
+        return cfg_parse_size(word + 10, &to->max_lag) == NULL && to->max_lag > 0;
     if (strncmp(word, "--accept=", 9) != 0 || word[9] == '\0')
         return false;
     to->accepted[to->accepted_count++] = word + 9;
@@ -473,6 +477,7 @@ static bool migrate(const px_command *command, const words *what)
                        .tables = tables.all,
                        .count = tables.all_count,
                        .rate = what->rate,
+                       .max_lag = what->max_lag,
                        .accepted = what->accepted,
                        .accepted_count = what->accepted_count};
     good = good && take_step(&it, what->step);
@@ -490,9 +495,9 @@ int px_command_migrate(const px_command *command)
                   .names = pgw_calloc(most, sizeof(char *))};
     bool usage = !read_words(command, &what);
     if (usage)
-        fputs("usage: keyspread migrate CONFIG [TABLE...] --plan | --run [--rate=ROWS] | --cutover "
-              "| --back | "
-              "--finish [--accept=NAME...]\n",
+        fputs("usage: keyspread migrate CONFIG [TABLE...] --plan | --run [--rate=ROWS] "
+              "[--max-lag=BYTES] "
+              "| --cutover | --back | --finish [--accept=NAME...]\n",
               command->errors);
     bool good = !usage && migrate(command, &what);
     free(what.accepted);

@@ -215,6 +215,19 @@ static const char *kept_text(px_migration *it, const PGresult *rows, int row, in
     return pgw_arena_printf(&it->arena, "%s", PQgetvalue(rows, row, column));
 }
 
+/* Whether the command was asked for a table that has no hash, and is none of the migration's. */
+static bool is_asked_for_more(const px_migration *it)
+{
+    for (size_t i = 0; i < it->count; i++) {
+        bool found = it->tables[i]->columns[it->tables[i]->hash_column].attnum != 0;
+        for (size_t k = 0; k < it->migrated_count && !found; k++)
+            found = it->migrated[k].table == it->tables[i];
+        if (!found)
+            return true;
+    }
+    return false;
+}
+
 static bool take_rows(px_migration *it, const PGresult *rows)
 {
     it->migrated_count = (size_t)PQntuples(rows);
@@ -240,7 +253,7 @@ static bool take_rows(px_migration *it, const PGresult *rows)
                 one->name);
         return false;
     }
-    if (it->migrated_count >= it->count)
+    if (!is_asked_for_more(it))
         return true;
     fputs("keyspread: migrate: a migration of fewer tables is under way: name only these, and the "
           "others "

@@ -40,8 +40,9 @@ typedef struct px_migration {
     const cfg_config *config;
     const rw_table **tables; /* What the command was asked to migrate; not owned. */
     size_t count;
-    unsigned rate;   /* Rows that are copied in a second at most; 0: as fast as it goes. */
-    char **accepted; /* Names of what may be lost. */
+    unsigned rate;    /* Rows that are copied in a second at most; 0: as fast as it goes. */
+    uint64_t max_lag; /* So many bytes a standby may be behind while rows are copied; 0: any. */
+    char **accepted;  /* Names of what may be lost. */
     size_t accepted_count;
     PGconn *writer,
         *reader; /* The writer owns every transaction; the reader only feeds it with rows. */

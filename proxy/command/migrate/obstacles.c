@@ -34,7 +34,9 @@ const px_obstacle px_obstacles[] = {
      " 'pg_class'::regclass and d.refobjid = t.relid and d.classid = 'pg_rewrite'::regclass join"
      " pg_rewrite r on r.oid = d.objid join pg_class v on v.oid = r.ev_class and v.relkind = 'v'"
      " where not pg_has_role(v.relowner, 'USAGE') or not has_schema_privilege(v.relnamespace,"
-     " 'CREATE')"},
+     " 'CREATE') union all select 0, v.old, format('%s may not replace the materialized view',"
+     " current_user) from pg_temp.mv v where not pg_has_role(v.relowner, 'USAGE') or not"
+     " has_schema_privilege(v.s, 'CREATE')"},
 
     {"Give it a primary key that is neither DEFERRABLE nor has INCLUDE.", false,
      "select t.place, t.old, 'its primary key is missing, DEFERRABLE, or has INCLUDE' from"
@@ -55,7 +57,8 @@ const px_obstacle px_obstacles[] = {
 
     {"Migrate it from a schema with a shorter name.", false,
      "select place, s::text, 'the schema has a name of more than 48 bytes, to which"
-     " keyspread_new_ cannot be added' from pg_temp.t where octet_length(s::text) > 48"},
+     " keyspread_new_ cannot be added' from (select place, s from pg_temp.t union select 0, s from"
+     " pg_temp.mv) q where octet_length(s::text) > 48"},
 
     {"Turn row level security off, and drop the policies; make them again on the new table.", false,
      "select place, old, 'it has row level security, or policies' from pg_temp.t where"
@@ -143,12 +146,6 @@ const px_obstacle px_obstacles[] = {
      true,
      "select f.place, f.conname::text, format('%s of %s: the key alone is not unique in a table"
      " in partitions, or %2$s is one', f.def, f.referrer) from pg_temp.fk f where f.lost"},
-
-    {"It reads the old table until you make it anew, and --finish waits for that.", true,
-     "select distinct t.place, v.oid::regclass::text, format('a materialized view of %s', t.old)"
-     " from pg_temp.t join pg_depend d on d.refclassid = 'pg_class'::regclass and d.refobjid ="
-     " t.relid and d.classid = 'pg_rewrite'::regclass join pg_rewrite r on r.oid = d.objid join"
-     " pg_class v on v.oid = r.ev_class and v.relkind = 'm'"},
 
     {"Add the hash column to the subscribers' tables first; then accept it.", true,
      "select t.place, p.pubname::text, format('publishes %s: its subscribers get the hash"

@@ -16,8 +16,8 @@
 
 const px_piece px_pieces_make[] = {
     {"make", "The new tables, and later the old ones, stand in schemas of their own.",
-     "select min(place), 0, format('CREATE SCHEMA IF NOT EXISTS %I; CREATE SCHEMA IF NOT EXISTS"
-     " %I', ns, os) from pg_temp.t group by ns, os"},
+     "select 0, 0, format('CREATE SCHEMA IF NOT EXISTS %I; CREATE SCHEMA IF NOT EXISTS %I', ns, os)"
+     " from pg_temp.spaces order by 3"},
 
     {"make", "The keys of rows that change while they are copied.",
      "select place, 0, format('CREATE TABLE keyspread.changes_%s AS SELECT %s FROM %s WITH NO"
@@ -146,7 +146,61 @@ const px_piece px_pieces_make[] = {
      " || t.old, ' FROM ' || t.fresh) from pg_temp.t join pg_statistic_ext x on x.stxrelid ="
      " t.relid join pg_namespace s on s.oid = x.stxnamespace"},
 
+    {"index",
+     "Materialized views once more. Their names of tables mean the new ones by search_path; one "
+     "that"
+     " still reads an old table is an error.",
+     "select 0, v.oid::int8, format($text$DO $keyspread$ DECLARE query text; BEGIN\n"
+     "    PERFORM set_config('search_path', %L, true);\n"
+     "    query := rtrim(pg_get_viewdef(%L::regclass), ';');\n"
+     "    PERFORM set_config('search_path', %L, true);\n"
+     "    EXECUTE %L || query || %L;\n"
+     "    PERFORM set_config('search_path', 'pg_catalog', true);\n"
+     "    IF EXISTS (SELECT FROM pg_depend d JOIN pg_rewrite r ON r.oid = d.objid WHERE d.classid ="
+     " 'pg_rewrite'::regclass AND r.ev_class = %L::regclass AND d.refclassid = 'pg_class'::regclass"
+     " AND d.refobjid = ANY (%L::regclass[])) THEN\n"
+     "        RAISE EXCEPTION 'materialized view %% would read an old table still', %L;\n"
+     "    END IF;\n"
+     "END $keyspread$ $text$, paths.old, v.old, paths.fresh, format('CREATE MATERIALIZED VIEW "
+     "%s%s%s"
+     " AS ', v.fresh, ' WITH (' || array_to_string(v.reloptions, ', ') || ')', (select format("
+     "' TABLESPACE %I', spcname) from pg_tablespace where oid = v.reltablespace)), case when "
+     "v.relispopulated then '' else"
+     " ' WITH NO DATA' end, v.fresh, paths.tables, v.old) from pg_temp.mv v, (select"
+     " string_agg(quote_ident(s), ', ' order by s) as old, string_agg(quote_ident(ns), ', ' order "
+     "by"
+     " s) || ', ' || string_agg(quote_ident(s), ', ' order by s) fresh, (select array_agg(x) from"
+     " (select old x from pg_temp.t union select old from pg_temp.mv) o)::text tables from"
+     " pg_temp.spaces) paths"},
+
+    {"index", "Their indexes.",
+     "select 0, i.indexrelid::int8, format('CREATE %sINDEX %I ON %s ', case when i.indisunique then"
+     " 'UNIQUE ' else '' end, x.relname, v.fresh) || substr(pg_get_indexdef(x.oid),"
+     " strpos(pg_get_indexdef(x.oid), ' ON ' || v.old || ' ') + length(v.old) + 5) from pg_temp.mv "
+     "v"
+     " join pg_index i on i.indrelid = v.oid and i.indisvalid join pg_class x on x.oid ="
+     " i.indexrelid union all select 1, x.oid::int8, format('COMMENT ON INDEX %I.%I IS %L', v.ns,"
+     " x.relname, e) from pg_temp.mv v join pg_index i on i.indrelid = v.oid and i.indisvalid join"
+     " pg_class x on x.oid = i.indexrelid, obj_description(x.oid, 'pg_class') e where e is not "
+     "null"},
+
+    {"index", "Their comments, rights and settings of columns.",
+     "select 0, v.oid::int8, format('COMMENT ON MATERIALIZED VIEW %s IS %L', v.fresh, e) from"
+     " pg_temp.mv v, obj_description(v.oid, 'pg_class') e where e is not null union all select 1,"
+     " v.oid::int8 * 2000 + k.attnum, what from pg_temp.mv v join pg_attribute k on k.attrelid ="
+     " v.oid and k.attnum > 0, unnest(array[format('COMMENT ON COLUMN %s.%I IS %L', v.fresh,"
+     " k.attname, nullif(col_description(v.oid, k.attnum), '')), format('ALTER MATERIALIZED VIEW %s"
+     " ALTER COLUMN %I SET STATISTICS %s', v.fresh, k.attname, nullif(k.attstattarget, -1))]) with"
+     " ordinality u(what, number) where case number when 1 then col_description(v.oid, k.attnum) is"
+     " not null else k.attstattarget >= 0 end union all select 2, v.oid::int8, format('GRANT %s ON"
+     " %s TO %s%s', string_agg(g.privilege_type, ', ' order by g.privilege_type), v.fresh,"
+     " receiver, option) from pg_temp.mv v, aclexplode(v.relacl) g, lateral (select case g.grantee"
+     " when 0 then 'PUBLIC' else quote_ident(pg_get_userbyid(g.grantee)) end, case when"
+     " g.is_grantable then ' WITH GRANT OPTION' else '' end) r(receiver, option) where g.grantee <>"
+     " v.relowner group by v.oid, v.fresh, receiver, option"},
+
     {"index", "The planner's statistics.",
-     "select place, 0, format('ANALYZE %s', fresh) from pg_temp.t"},
+     "select place, 0, format('ANALYZE %s', fresh) from pg_temp.t union all select 0, oid::int8,"
+     " format('ANALYZE %s', fresh) from pg_temp.mv where relispopulated"},
 
     {NULL, NULL, NULL}};

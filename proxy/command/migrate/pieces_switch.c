@@ -28,22 +28,34 @@
 #define VIEWS                                                                                      \
     "select distinct 0, v.oid::int8, format('CREATE OR REPLACE VIEW %I.%I%s AS %s', s.nspname,"    \
     " v.relname, ' WITH (' || array_to_string(v.reloptions, ', ') || ')',"                         \
-    " rtrim(pg_get_viewdef(v.oid), ';')) from pg_temp.t join pg_depend d on d.refclassid ="        \
+    " rtrim(pg_get_viewdef(v.oid), ';')) from pg_temp.base t join pg_depend d on d.refclassid ="   \
     " 'pg_class'::regclass and d.refobjid = t.relid and d.classid = 'pg_rewrite'::regclass join"   \
     " pg_rewrite r on r.oid = d.objid join pg_class v on v.oid = r.ev_class and v.relkind = 'v' "  \
     "join"                                                                                         \
     " pg_namespace s on s.oid = v.relnamespace union all select distinct 0, f.oid::int8,"          \
-    " pg_get_functiondef(f.oid) from pg_temp.t join pg_depend d on d.refclassid ="                 \
+    " pg_get_functiondef(f.oid) from pg_temp.base t join pg_depend d on d.refclassid ="            \
     " 'pg_class'::regclass and d.refobjid = t.relid and d.classid = 'pg_proc'::regclass join "     \
     "pg_proc f"                                                                                    \
     " on f.oid = d.objid"
 
 /* A schema that holds something else stays. */
 #define DROP_SCHEMAS(which)                                                                        \
-    "select min(place), 1, format($text$DO $keyspread$ BEGIN DROP SCHEMA IF EXISTS %I; EXCEPTION " \
-    "WHEN"                                                                                         \
+    "select 0, 1, format($text$DO $keyspread$ BEGIN DROP SCHEMA IF EXISTS %I; EXCEPTION WHEN"      \
     " dependent_objects_still_exist THEN NULL; END $keyspread$ $text$, " which                     \
-    ") from pg_temp.t group by " which
+    ") from pg_temp.spaces"
+
+/* All of them in one statement, for one may read another. */
+#define DROP_VIEWS(which)                                                                          \
+    "select -1, 0, 'DROP MATERIALIZED VIEW IF EXISTS ' || string_agg(" which                       \
+    ", ', ' order by oid) from pg_temp.mv having count(*) > 0"
+
+/* A materialized view is as old as its last refresh; CONCURRENTLY if it can be. */
+#define REFRESH                                                                                    \
+    "select 0, oid::int8, format('REFRESH MATERIALIZED VIEW %s%s', case when keyed then"           \
+    " 'CONCURRENTLY ' else '' end, old) from pg_temp.mv where relispopulated"
+
+/* Each keyspread has a link that listens for this. */
+#define TELL "select 0, 0, $text$SELECT pg_notify('keyspread_ddl', '')$text$"
 
 #define ALL_TABLES(which) "string_agg(" which ", ', ' order by place)"
 
@@ -81,6 +93,13 @@ const px_piece px_pieces_switch[] = {
      " unnest(leaf) l union all select t.place, x.oid, format('ALTER STATISTICS %I.%I SET SCHEMA"
      " %I', t.ns, x.stxname,"
      " s.nspname) from " STATISTICS},
+
+    {"cutover", "Materialized views exchange their places likewise.",
+     "select 0, oid::int8, format('ALTER MATERIALIZED VIEW %s SET SCHEMA %I; ALTER MATERIALIZED "
+     "VIEW"
+     " %s SET SCHEMA %I', old, os, fresh, s) || case when pg_get_userbyid(relowner) <> current_user"
+     " then format('; ALTER MATERIALIZED VIEW %s OWNER TO %I', old, pg_get_userbyid(relowner)) else"
+     " '' end from pg_temp.mv"},
 
     {"cutover", "Its owner.",
      "select place, 0, format('ALTER TABLE %I.%I OWNER TO %I', s, m, pg_get_userbyid(relowner))"
@@ -132,29 +151,51 @@ const px_piece px_pieces_switch[] = {
      " join pg_index i on i.indrelid = t.relid and i.indisclustered join pg_class x on x.oid ="
      " i.indexrelid where not t.parted"},
 
-    {"cutover", "Keeps the old table in step, for the way back.",
+    {"cutover",
+     "Keeps the old table in step, for the way back; and gives rows their hash that come from a"
+     " keyspread which does not know of the switch yet. keyspread knows the function by its"
+     " checksum.",
      "select place, 0, format($text$CREATE FUNCTION keyspread.back_%s() RETURNS trigger LANGUAGE "
-     "plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $keyspread$\n"
+     "plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $keyspread$-- keyspread %s%s"
+     "$keyspread$;\n"
+     "CREATE TRIGGER keyspread_back AFTER INSERT OR UPDATE OR DELETE ON %4$s FOR EACH ROW EXECUTE "
+     "FUNCTION keyspread.back_%1$s();\n"
+     "CREATE TRIGGER keyspread_back_truncate AFTER TRUNCATE ON %4$s EXECUTE FUNCTION "
+     "keyspread.back_%1$s();\n"
+     "ALTER TABLE %4$s ENABLE ALWAYS TRIGGER keyspread_back;\n"
+     "ALTER TABLE %4$s ENABLE ALWAYS TRIGGER keyspread_back_truncate$text$, place,"
+     " encode(sha256(convert_to(body, 'UTF8')), 'hex'), body, old) || case when fill is null then"
+     " '' else format($text$;\n"
+     "CREATE TRIGGER keyspread_fill BEFORE INSERT ON %s FOR EACH ROW WHEN (new.%I IS NULL) EXECUTE"
+     " FUNCTION keyspread.back_%s();\n"
+     "CREATE TRIGGER keyspread_fill_key BEFORE UPDATE OF %s ON %1$s FOR EACH ROW WHEN (new.%2$I IS"
+     " NOT DISTINCT FROM old.%2$I AND ROW(%5$s) IS DISTINCT FROM ROW(%6$s)) EXECUTE FUNCTION"
+     " keyspread.back_%3$s();\n"
+     "ALTER TABLE %1$s ENABLE ALWAYS TRIGGER keyspread_fill;\n"
+     "ALTER TABLE %1$s ENABLE ALWAYS TRIGGER keyspread_fill_key$text$, old, hash, place, keys,"
+     " old_keys, new_keys) end from pg_temp.t, lateral (select format($text$\n"
      "BEGIN\n"
+     "%s"
      "    IF TG_OP = 'INSERT' THEN\n"
-     "        INSERT INTO %2$s (%3$s) OVERRIDING SYSTEM VALUE VALUES (%4$s);\n"
+     "        INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE VALUES (%s);\n"
      "    ELSIF TG_OP = 'UPDATE' THEN\n"
-     "        %5$s;\n"
+     "        %s;\n"
      "    ELSIF TG_OP = 'DELETE' THEN\n"
      "        DELETE FROM %2$s WHERE (%6$s) = (%7$s);\n"
      "    ELSE\n"
      "        TRUNCATE %2$s CASCADE;\n"
      "    END IF;\n"
      "    RETURN NULL;\n"
-     "END $keyspread$;\n"
-     "CREATE TRIGGER keyspread_back AFTER INSERT OR UPDATE OR DELETE ON %8$s FOR EACH ROW EXECUTE "
-     "FUNCTION keyspread.back_%1$s();\n"
-     "CREATE TRIGGER keyspread_back_truncate AFTER TRUNCATE ON %8$s EXECUTE FUNCTION "
-     "keyspread.back_%1$s();\n"
-     "ALTER TABLE %8$s ENABLE ALWAYS TRIGGER keyspread_back;\n"
-     "ALTER TABLE %8$s ENABLE ALWAYS TRIGGER keyspread_back_truncate$text$, place, kept, stored,"
-     " new_stored, case when changed = '' then 'NULL' else format('UPDATE %s SET %s WHERE (%s) ="
-     " (%s)', kept, changed, keys, old_keys) end, keys, old_keys, old) from pg_temp.t"},
+     "END $text$, case when fill is null then '' else format($text$"
+     "    IF TG_WHEN = 'BEFORE' THEN\n"
+     "        new.%I := %s;\n"
+     "        RETURN new;\n"
+     "    END IF;\n"
+     "$text$, hash, fill) end, kept, stored, new_stored, case when changed = '' then 'NULL' else"
+     " format('UPDATE %s SET %s WHERE (%s) = (%s)', kept, changed, keys, old_keys) end, keys,"
+     " old_keys)) b(body)"},
+
+    {"cutover", "Every keyspread looks at the tables again.", TELL},
 
     {"check", "All rows of before are checked, while writers go on.",
      "select place, oid, format('ALTER TABLE %s VALIDATE CONSTRAINT %I', referrer, conname) from"
@@ -167,14 +208,14 @@ const px_piece px_pieces_switch[] = {
      "select place, oid, format('ALTER TABLE %s ADD CONSTRAINT %I %s', referrer, conname, def)"
      " from pg_temp.fk where not lost and from_parted"},
 
+    {"check", "Materialized views get the rows of now.", REFRESH},
+
     {"check", "Comments on foreign keys.",
      "select place, oid, format('COMMENT ON CONSTRAINT %I ON %s IS %L', conname, referrer, e)"
      " from pg_temp.fk, obj_description(oid, 'pg_constraint') e where not lost and e is not null"},
 
     {"back", "The old table is not to follow any more.",
-     "select place, 0, format('DROP TRIGGER keyspread_back ON %s; DROP TRIGGER"
-     " keyspread_back_truncate ON %1$s; DROP FUNCTION keyspread.back_%s()', old, place) from"
-     " pg_temp.t"},
+     "select place, 0, format('DROP FUNCTION keyspread.back_%s() CASCADE', place) from pg_temp.t"},
 
     {"back", "Foreign keys that refer to the new tables.",
      "select place, oid, format('ALTER TABLE %s DROP CONSTRAINT %I', referrer, conname) from"
@@ -196,6 +237,11 @@ const px_piece px_pieces_switch[] = {
      " select t.place, x.oid, format('ALTER STATISTICS %I.%I SET SCHEMA %I', t.os, x.stxname,"
      " s.nspname) "
      "from " STATISTICS},
+
+    {"back", "Materialized views exchange their places likewise.",
+     "select 0, oid::int8, format('ALTER MATERIALIZED VIEW %s SET SCHEMA %I; ALTER MATERIALIZED "
+     "VIEW"
+     " %s SET SCHEMA %I', old, ns, kept, s) from pg_temp.mv"},
 
     {"back", "Sequences go on where they are.",
      "select t.place, x.oid, case d.deptype when 'a' then format('ALTER SEQUENCE %s OWNED BY"
@@ -220,8 +266,11 @@ const px_piece px_pieces_switch[] = {
      "select t.place, p.oid, format('ALTER PUBLICATION %I ADD TABLE %s', p.pubname, t.old) "
      "from " PUBLICATIONS},
 
-    {"back", "The new tables go.",
-     "select 0, 0, 'DROP TABLE ' || " ALL_TABLES("fresh") " from pg_temp.t"},
+    {"back", "Every keyspread looks at the tables again.", TELL},
+
+    {"back", "The new tables go, and what reads them.",
+     DROP_VIEWS("fresh") " union all "
+                         "select 0, 0, 'DROP TABLE ' || " ALL_TABLES("fresh") " from pg_temp.t"},
 
     {"back", "Their schemas go.", DROP_SCHEMAS("ns") " union all " DROP_SCHEMAS("os")},
 
@@ -229,18 +278,20 @@ const px_piece px_pieces_switch[] = {
      "select place, oid, format('ALTER TABLE %s VALIDATE CONSTRAINT %I', referrer, conname) from"
      " pg_temp.fk where convalidated"},
 
+    {"check_back", "Materialized views get the rows of now.", REFRESH},
+
     {"check_back", "Comments on foreign keys.",
      "select place, oid, format('COMMENT ON CONSTRAINT %I ON %s IS %L', conname, referrer, e)"
      " from pg_temp.fk, obj_description(oid, 'pg_constraint') e where e is not null"},
 
     {"finish", "The old table is not to follow any more.",
-     "select place, 0, format('DROP TRIGGER keyspread_back ON %s; DROP TRIGGER"
-     " keyspread_back_truncate ON %1$s; DROP FUNCTION keyspread.back_%s()', old, place) from"
-     " pg_temp.t"},
+     "select place, 0, format('DROP FUNCTION keyspread.back_%s() CASCADE', place) from pg_temp.t"},
 
     {"finish",
      "The old tables go. What still refers to one of them is named, and then nothing is dropped.",
-     "select 0, 0, 'DROP TABLE ' || " ALL_TABLES("kept") " from pg_temp.t"},
+     DROP_VIEWS("kept") " union all select 0, 0, 'DROP TABLE ' || " ALL_TABLES(
+         "kept") " from"
+                 " pg_temp.t"},
 
     {"finish", "The schemas go.", DROP_SCHEMAS("ns") " union all " DROP_SCHEMAS("os")},
 
@@ -248,8 +299,9 @@ const px_piece px_pieces_switch[] = {
      "select place, 0, format('DROP TRIGGER IF EXISTS keyspread_log ON %s; DROP TRIGGER IF"
      " EXISTS keyspread_log_truncate ON %1$s; DROP FUNCTION IF EXISTS keyspread.log_%s(),"
      " keyspread.refuse_%2$s(); DROP TABLE IF EXISTS keyspread.changes_%2$s', old, place) from"
-     " pg_temp.t union all select 0, 0,"
-     " 'DROP TABLE IF EXISTS ' || " ALL_TABLES("fresh") " from pg_temp.t"},
+     " pg_temp.t union all " DROP_VIEWS("fresh") " union all select 0, 0,"
+                                                 " 'DROP TABLE IF EXISTS ' || " ALL_TABLES(
+                                                     "fresh") " from pg_temp.t"},
 
     {"abandon", "Their schemas go.", DROP_SCHEMAS("ns") " union all " DROP_SCHEMAS("os")},
 

@@ -21,13 +21,15 @@
 
 const char *const px_pieces_tables[] = {
     "create temp table asked (place int, relid oid, hash name, hash_key text[], written_key"
-    " text[], parted bool, hash_first bool, checked bool, leaf text[]) on commit drop;create"
+    " text[], parted bool, hash_first bool, checked bool, leaf text[], fill text) on commit "
+    "drop;create"
     " temp table plan (id int generated always as identity, phase text, reason text, statement"
     " text) on commit drop;create temp table obstacle (place int, name text, what text, advice"
     " text, acceptable bool) on commit drop;",
 
     "create temp view t (keys, key_texts, old_keys, new_keys, columns, stored, new_stored,"
-    " changed, place, relid, hash, hash_key, written_key, parted, hash_first, checked, leaf, s,"
+    " changed, place, relid, hash, hash_key, written_key, parted, hash_first, checked, leaf, fill, "
+    "s,"
     " n, ns, os, old, fresh, kept, made, key_name, relkind, relam, relowner, reloptions,"
     " reltoastrelid, reltablespace, relacl, relreplident, relpersistence, relrowsecurity) as"
     " select ",
@@ -60,4 +62,25 @@ const char *const px_pieces_tables[] = {
     " c.relnamespace left join pg_temp.t f on f.relid = o.conrelid left join pg_temp.t r on"
     " r.relid = o.confrelid where o.contype = 'f' and o.conparentid = 0 and (f.place is not null"
     " or r.place is not null);",
+    /* Materialized views that read a migrated table, or another one of them. One that is made later
+     * has a higher oid, so that they are made in the order of these. */
+    "create temp view mv as with recursive m(oid) as (select v.oid from pg_temp.t join pg_depend d"
+    " on d.refclassid = 'pg_class'::regclass and d.refobjid = t.relid and d.classid ="
+    " 'pg_rewrite'::regclass join pg_rewrite r on r.oid = d.objid join pg_class v on v.oid ="
+    " r.ev_class and v.relkind = 'm' union select v.oid from m join pg_depend d on d.refclassid ="
+    " 'pg_class'::regclass and d.refobjid = m.oid and d.classid = 'pg_rewrite'::regclass join"
+    " pg_rewrite r on r.oid = d.objid join pg_class v on v.oid = r.ev_class and v.relkind = 'm')"
+    " select m.oid, s.nspname::text s, v.relname::text n, 'keyspread_new_' || s.nspname ns,"
+    " 'keyspread_old_' || s.nspname os, format('%I.%I', s.nspname, v.relname) as old,"
+    " format('%I.%I', 'keyspread_new_' || s.nspname, v.relname) fresh, format('%I.%I',"
+    " 'keyspread_old_' || s.nspname, v.relname) kept, v.relowner, v.relacl, v.reloptions,"
+    " v.reltablespace, v.relispopulated, exists (select from pg_index i where i.indrelid = v.oid"
+    " and i.indisunique and i.indisvalid and i.indpred is null and i.indexprs is null) keyed from m"
+    " join pg_class v on v.oid = m.oid join pg_namespace s on s.oid = v.relnamespace;",
+
+    /* What views and functions are made anew of; and the schemas of all that is made. */
+    "create temp view base as select relid from pg_temp.t union select oid from pg_temp.mv;"
+    "create temp view spaces as select distinct s, ns, os from pg_temp.t union select s, ns, os "
+    "from"
+    " pg_temp.mv;",
     NULL};

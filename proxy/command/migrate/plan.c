@@ -8,6 +8,7 @@
 #include "proxy/command/migrate/pieces_make.h"
 #include "proxy/command/migrate/pieces_switch.h"
 #include "proxy/command/migrate/pieces_tables.h"
+#include "proxy/command/base/trigger.h"
 #include "rewrite/hash/hash_column.h"
 #include "rewrite/lex/quote.h"
 #include "rewrite/statement/define/referable.h"
@@ -42,6 +43,7 @@ static void add_columns(const rw_table *table, const size_t *columns, size_t cou
 static void add_asked(const rw_table *table, size_t place, pgw_buf *out)
 {
     pgw_buf name = {0};
+    pgw_arena arena = {0};
     rw_referable_oid(table, &name);
     pgw_buf_addf(out, "insert into pg_temp.asked values (%zu, ", place);
     pgw_buf_add_slice(out, pgw_slice_buf(&name));
@@ -53,7 +55,12 @@ static void add_asked(const rw_table *table, size_t place, pgw_buf *out)
                  table->hash_first ? "true" : "false",
                  table->hash_function == RW_PG_HASH ? "true" : "false");
     add_leaves(table, out);
-    pgw_buf_add_str(out, "]::text[]);");
+    pgw_buf_add_str(out, "]::text[], ");
+    const char *why, *fill = px_trigger_hash(table, &arena, &why);
+    if (fill != NULL)
+        add_text(out, fill);
+    pgw_buf_add_str(out, fill != NULL ? ");" : "null);");
+    pgw_arena_free(&arena);
     pgw_buf_free(&name);
 }
 

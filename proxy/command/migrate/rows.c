@@ -12,16 +12,20 @@
 #include "rewrite/lex/quote.h"
 
 enum {
-    RANGE = 5000,         /* Rows that are copied in one transaction. */
-    SENT = 64 * 1024,     /* Bytes that are sent to the new table at once. */
-    SCRATCH = 64 * 1024,  /* Bytes of values that are read before their memory is given back. */
-    MOST_ROUNDS = 20,     /* How often it catches up before it says that writers are faster. */
+    RANGE = 5000,        /* Rows that are copied in one transaction. */
+    SENT = 64 * 1024,    /* Bytes that are sent to the new table at once. */
+    SCRATCH = 64 * 1024, /* Bytes of values that are read before their memory is given back. */
+    MOST_ROUNDS = 20,    /* How often it catches up before it says that writers are faster. */
+    FEW_KEYS = 100, /* In a round with so few changes the time is not theirs, but their tables'. */
     PROGRESS_SECONDS = 1, /* The least time between two lines of progress. */
 };
 
 /* A round of catching up that is so short may be the last one before writers are kept out, who then
  * wait about as long. In seconds. */
 static const double short_round = 0.5;
+
+/* The time between two looks at how far standbys are behind. In seconds. */
+static const double lag_pause = 0.2;
 
 static double now(void)
 {
@@ -277,11 +281,48 @@ static void keep_rate(const px_migration *it, const range *at)
         rest((double)(at->rows - at->begun_with) / it->rate - (now() - at->begun));
 }
 
+/* How many bytes of the log the standby that is furthest behind has not replayed, and its name. A
+ * standby that is not connected has no row here. */
+static const char ask_lag[] = "select pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)::int8, "
+                              "application_name, state is null"
+                              " from pg_stat_replication where coalesce(state, '') <> 'backup' "
+                              "order by 3 desc, 1 desc nulls last limit 1";
+
+/* Waits until no standby is further behind than it may be. False with a message. */
+static bool keep_lag(const px_migration *it)
+{
+    double told = 0;
+    for (bool behind = it->max_lag > 0; behind;) {
+        PGresult *row = px_migration_ask(it, it->writer, ask_lag);
+        if (row == NULL)
+            return false;
+        bool any = PQntuples(row) == 1, hidden = any && PQgetvalue(row, 0, 2)[0] == 't';
+        uint64_t lag = any ? strtoull(PQgetvalue(row, 0, 0), NULL, 10) : 0;
+        behind = lag > it->max_lag;
+        if (hidden)
+            fprintf(it->command->errors,
+                    "keyspread: migrate: the role may not see how far standbys "
+                    "are behind: grant it pg_monitor\n");
+        if (behind && now() - told >= PROGRESS_SECONDS) {
+            fprintf(it->command->out, "waiting for standby %s, which is %" PRIu64 " bytes behind\n",
+                    PQgetvalue(row, 0, 1), lag);
+            fflush(it->command->out);
+            told = now();
+        }
+        PQclear(row);
+        if (hidden)
+            return false;
+        if (behind)
+            rest(lag_pause);
+    }
+    return true;
+}
+
 static bool copy_ranges(const px_migration *it, range *at)
 {
     bool good = true, more = true;
     while (good && more) {
-        good = find_end(it, at) && copy_range(it, at);
+        good = keep_lag(it) && find_end(it, at) && copy_range(it, at);
         if (!good)
             break;
         tell_progress(it, at);
@@ -440,7 +481,7 @@ bool px_rows_catch_up_soon(const px_migration *it)
         double took = now() - begun;
         fprintf(it->command->out, "caught up: %" PRIu64 " changes in %.1f s\n", keys, took);
         fflush(it->command->out);
-        if (took < short_round)
+        if (took < short_round || keys <= FEW_KEYS)
             return true;
     }
     fprintf(it->command->errors,

@@ -141,8 +141,9 @@ static void add_warning(const rw_table *table, pgw_buf *out)
                     " 'table \"%\" stays an ordinary table, which keyspread does not spread: %', ");
     rw_add_name_constant(out, pgw_slice_str(table->name));
     pgw_buf_add_str(
-        out, ", why using hint = 'Make it with its primary key in CREATE TABLE, or move its rows"
-             " as docs/migrate.md says.'; end if; end; ");
+        out, ", why using hint = pg_catalog.format('Run keyspread migrate CONFIG %s --run, and then"
+             " --cutover. Or make it with its primary key in CREATE TABLE, before its rows.', t);"
+             " end if; end; ");
 }
 
 /* `x` is what computes the hash of a stored row in the server, or null. */

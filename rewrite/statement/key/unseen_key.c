@@ -7,9 +7,8 @@
 /* Whether the name may mean the table, or one of the pattern's; search_path is not asked. */
 static bool is_named(const rw_table *table, pgw_slice schema, pgw_slice name)
 {
-    size_t len = strlen(table->name);
-    bool same = table->pattern ? name.len >= len && memcmp(table->name, name.ptr, len) == 0
-                               : pgw_slice_eq_str(name, table->name);
+    bool same =
+        table->pattern ? rw_pattern_covers(table, name) : pgw_slice_eq_str(name, table->name);
     return same && (schema.len == 0 || pgw_slice_eq_str(schema, table->schema));
 }
 

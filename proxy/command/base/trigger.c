@@ -1,4 +1,4 @@
-#include "proxy/command/trigger.h"
+#include "proxy/command/base/trigger.h"
 
 #include <inttypes.h>
 #include <openssl/evp.h>
@@ -36,6 +36,12 @@ static char *expression_of(const rw_table *table, pgw_arena *arena)
         values[i] = pgw_arena_keep(arena, &value).ptr;
     }
     return rw_hash_sql(table, values, arena);
+}
+
+const char *px_trigger_hash(const rw_table *table, pgw_arena *arena, const char **why)
+{
+    *why = why_not(table);
+    return *why == NULL ? expression_of(table, arena) : NULL;
 }
 
 /* All of the function's body behind its first line, which has the checksum of this. */
