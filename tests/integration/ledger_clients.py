@@ -115,7 +115,9 @@ class Client:
             outcomes = self.copied(keys, self.session.read_until("Z"))
         except wire.Closed as closed:
             fatal = wire.error_of(closed.messages)
-            outcomes = [f"fatal {fatal}" if fatal else "cut off"] * len(keys)
+            counted = fatal and any(COUNTED.search(reply.fields().get("H", "")) for reply in closed.messages if reply.kind == "E")
+            outcomes = (self.copied(keys, closed.messages) if counted else
+                        [f"fatal {fatal}" if fatal else "cut off"] * len(keys))
             self.leave()
         except OSError:
             self.leave()
