@@ -92,6 +92,8 @@ def p99(port):
         for path in glob.glob(os.path.join(folder, "pgbench_log*")):
             with open(path, encoding="ascii") as log:
                 times += [int(line.split()[2]) for line in log]
+    if not times:
+        raise SystemExit("no INSERT has ended: give it more --seconds")
     return sorted(times)[len(times) * 99 // 100] / 1000
 
 
