@@ -396,6 +396,16 @@ static void check_transactions(const table_check *check, const cfg_config *confi
               check->table->label);
 }
 
+/* It takes temporary tables. */
+static void check_copy(const table_check *check, const cfg_config *config)
+{
+    if (check->table->copy_on_conflict != CFG_COPY_CONFLICT_ERROR &&
+        config->backend.dialect == CFG_DIALECT_YDB)
+        WRONG(check, "copy_on_conflict",
+              "copy_on_conflict of %s is for dialect postgres in this version; remove the key",
+              check->table->label);
+}
+
 /* YDB cuts a table by the first column of its key; PostgreSQL by the hash, wherever that stands. */
 static void check_key_order(const table_check *check, const cfg_config *config)
 {
@@ -440,6 +450,7 @@ static void check_table(cfg_document *document, const cfg_raw *raw, const cfg_co
               check.table->label);
     check_repeat(&check, config);
     check_transactions(&check, config);
+    check_copy(&check, config);
     check_key_order(&check, config);
     check_key(&check);
     check_pattern(&check, config);

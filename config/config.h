@@ -30,6 +30,12 @@ typedef enum cfg_uncomputable { CFG_UNCOMPUTABLE_ERROR, CFG_UNCOMPUTABLE_FORWARD
 typedef enum cfg_hide { CFG_HIDE_NO, CFG_HIDE_YES, CFG_HIDE_STRICT } cfg_hide;
 /* How the rows of a COPY are stored: all or none, or in batches that each commit by themselves. */
 typedef enum cfg_copies { CFG_COPY_ATOMIC, CFG_COPY_PARTITION } cfg_copies;
+/* What a COPY in batches does with a row whose key is there. */
+typedef enum cfg_copy_conflicts {
+    CFG_COPY_CONFLICT_ERROR,
+    CFG_COPY_CONFLICT_NOTHING,
+    CFG_COPY_CONFLICT_UPDATE
+} cfg_copy_conflicts;
 typedef enum cfg_null_key { CFG_NULL_KEY_ERROR, CFG_NULL_KEY_ALLOW } cfg_null_key;
 typedef enum cfg_atomicity { CFG_ATOMICITY_STATEMENT, CFG_ATOMICITY_PARTITION } cfg_atomicity;
 /* Whether a transaction of INSERTs alone waits here for its COMMIT: as its session says, if that
@@ -146,6 +152,7 @@ typedef struct cfg_table {
     bool hide_in_catalog; /* what is asked of PostgreSQL's catalog is answered without it */
     bool lookups; /* rows that are asked for by their hash_key are looked for by their hash */
     cfg_copies copy;
+    cfg_copy_conflicts copy_on_conflict;
     cfg_atomicity atomicity;
     cfg_transactions transactions; /* UNSAID is eager, where no session says lazy */
     bool repeat_upserts;           /* upserts whose outcome is not known are done once more */

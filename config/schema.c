@@ -52,6 +52,9 @@ static const cyaml_strval_t uncomputables[] = {{"error", CFG_UNCOMPUTABLE_ERROR}
                                                {"forward", CFG_UNCOMPUTABLE_FORWARD}};
 static const cyaml_strval_t copies[] = {{"atomic", CFG_COPY_ATOMIC},
                                         {"partition", CFG_COPY_PARTITION}};
+static const cyaml_strval_t copy_conflicts[] = {{"error", CFG_COPY_CONFLICT_ERROR},
+                                                {"nothing", CFG_COPY_CONFLICT_NOTHING},
+                                                {"update", CFG_COPY_CONFLICT_UPDATE}};
 static const cyaml_strval_t null_keys[] = {{"error", CFG_NULL_KEY_ERROR},
                                            {"allow", CFG_NULL_KEY_ALLOW}};
 /* The words of a switch, and one more. */
@@ -138,6 +141,7 @@ static const cyaml_schema_field_t table_fields[] = {
     BOOL("hide_in_catalog", cfg_raw_table, hide_in_catalog),
     BOOL("lookups", cfg_raw_table, lookups),
     ENUM("copy", cfg_raw_table, copy, copies),
+    ENUM("copy_on_conflict", cfg_raw_table, copy_on_conflict, copy_conflicts),
     ENUM("atomicity", cfg_raw_table, atomicity, atomicities),
     ENUM("transactions", cfg_raw_table, transactions, transactions),
     ENUM("repeat", cfg_raw_table, repeat, repeats),

@@ -71,6 +71,7 @@ typedef struct cfg_raw_table {
     bool *hide_in_catalog;
     bool *lookups;
     cfg_copies *copy;
+    cfg_copy_conflicts *copy_on_conflict;
     cfg_atomicity *atomicity;
     cfg_transactions *transactions;
     bool *repeat;

@@ -45,7 +45,8 @@ typedef struct pgw_copy_options {
                                from 1, or 0 where it is not read. */
     const unsigned char *force; /* Each field that is read has its pgw_copy_force. */
     size_t wanted_count;        /* So many fields are read. */
-    pgw_slice added;            /* The name of the added column, as a header line has it. */
+    size_t added_count;         /* So many fields are added to each row; 0 counts as 1. */
+    pgw_slice added;            /* The names of the added columns, as a header line has them. */
 } pgw_copy_options;
 
 /* Whether a field is written as `string`, which is none if it has no pointer. */

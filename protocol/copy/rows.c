@@ -513,12 +513,8 @@ static void add_to_tuple(chunk *in)
             (pgw_slice){copy->raw.ptr + copy->begins[i], copy->ends[i] - copy->begins[i]};
     }
     put(in, in->at);
-    size_t at = in->out->len;
-    pgw_buf_add_i32(in->out, -1);
-    if (copy->fill(copy->context, copy->fields, in->out)) {
-        uint32_t len = htobe32((uint32_t)(in->out->len - at - sizeof len));
-        memcpy(in->out->ptr + at, &len, sizeof len);
-    }
+    if (!copy->fill(copy->context, copy->fields, in->out))
+        pgw_buf_add_i32(in->out, -1);
     copy->rows++;
 }
 
@@ -536,13 +532,14 @@ static void next_of_tuple(chunk *in)
     begin_row(copy);
 }
 
-/* Of as many fields as it should have, or more, one more is told: too many are an error then, too.
- */
+/* Of as many fields as it should have, or more, the added ones are told, too: too many are an error
+ * then, as well. */
 static void begin_tuple(chunk *in, int32_t count)
 {
     pgw_copy *copy = in->copy;
-    bool more = count >= (int32_t)copy->options->columns && count < INT16_MAX;
-    pgw_buf_add_i16(in->out, (int16_t)(count + more));
+    int32_t added = copy->options->added_count > 1 ? (int32_t)copy->options->added_count : 1;
+    bool more = count >= (int32_t)copy->options->columns && count <= INT16_MAX - added;
+    pgw_buf_add_i16(in->out, (int16_t)(count + (more ? added : 0)));
     in->put = in->at;
     copy->binary.count = count;
     if (count < 0)

@@ -13,9 +13,9 @@ enum {
         255 /* Bytes that a row is known to have; what it has more is not counted. */
 };
 
-/* Appends the added field of a row to `out`: what stands there in text and csv, without anything
- * that would have to be escaped or quoted; its value in binary. False: it is NULL, and nothing was
- * appended. */
+/* Appends the added fields of a row to `out`: what stands there in text and csv, without anything
+ * that would have to be escaped or quoted, delimiters between them; in binary each field with its
+ * length. False: the only one is NULL, and nothing was appended. */
 typedef bool pgw_copy_fill(void *context, const pgw_copy_field *fields, pgw_buf *out);
 
 typedef struct pgw_copy pgw_copy;
@@ -23,7 +23,7 @@ typedef struct pgw_copy pgw_copy;
 /* `options` and what they point to must live as long. Freed by pgw_copy_free(). */
 pgw_copy *pgw_copy_new(const pgw_copy_options *options, pgw_copy_fill *fill, void *context);
 /* The next bytes of the data, cut anywhere; what the server is to get for them is appended to
- * `out`: at most one field more a row, and never a byte less. */
+ * `out`: at most the added fields more a row, and never a byte less. */
 void pgw_copy_feed(pgw_copy *copy, pgw_slice bytes, pgw_buf *out);
 /* The data has ended: the last row may have come without the end of its line. */
 void pgw_copy_finish(pgw_copy *copy, pgw_buf *out);

@@ -7,6 +7,7 @@
 #include "protocol/value_integer.h"
 #include "proxy/backend/places/maps.h"
 #include "proxy/ingest/apart.h"
+#include "proxy/ingest/numbers.h"
 #include "rewrite/hash/hash.h"
 
 #include <stdio.h>
@@ -23,11 +24,14 @@ struct px_copy {
     px_catalog *catalog; /* counted */
     pgw_env env;
     pgw_copy *rows;
-    pgw_arena arena;   /* `copy` lives in it. */
-    pgw_arena scratch; /* Values are read in it. */
-    uint32_t integer;  /* The key is one column of this type of integers, in text or csv; or 0. */
-    pgw_value *values; /* One value for each column of the hash_key. */
-    px_apart *apart;   /* Its rows are stored in batches; NULL: as one. */
+    uint64_t told;       /* rows that were counted by px_copy_rows_since() */
+    pgw_arena arena;     /* `copy` lives in it. */
+    pgw_arena scratch;   /* Values are read in it. */
+    uint32_t integer;    /* The key is one column of this type of integers, in text or csv; or 0. */
+    pgw_value *values;   /* One value for each column of the hash_key. */
+    px_apart *apart;     /* Its rows are stored in batches; NULL: as one. */
+    px_numbers *numbers; /* Of the hash_key column that is drawn; NULL: none is. */
+    pgw_buf waiting;     /* Data that waits for numbers. */
 };
 
 /* --- the hash of a row --- */
@@ -47,15 +51,16 @@ static bool read_value(px_copy *it, const rw_column *column, const pgw_copy_fiel
            pgw_value_fit(column->typmod, false, &it->scratch, out, &ignored) == PGW_KNOWN;
 }
 
-/* As many bytes as the hash column's type has. */
-static void add_binary(uint32_t type, uint64_t hash, pgw_buf *out)
+/* A field of as many bytes as the column's type has. */
+static void add_binary(uint32_t type, int64_t number, pgw_buf *out)
 {
+    pgw_buf_add_i32(out, type == PGW_INT2 ? 2 : type == PGW_INT4 ? 4 : 8);
     if (type == PGW_INT2)
-        pgw_buf_add_i16(out, (int16_t)hash);
+        pgw_buf_add_i16(out, (int16_t)number);
     else if (type == PGW_INT4)
-        pgw_buf_add_i32(out, (int32_t)hash);
+        pgw_buf_add_i32(out, (int32_t)number);
     else
-        pgw_buf_add_i64(out, (int64_t)hash);
+        pgw_buf_add_i64(out, number);
 }
 
 static uint32_t type_of_integer(const rw_copy *copy)
@@ -78,7 +83,7 @@ static bool hash_integer(px_copy *it, const pgw_copy_field *fields, uint64_t *ha
 }
 
 /* The hash of a key of any kind; false if it cannot be told. */
-static bool hash_key(px_copy *it, const pgw_copy_field *fields, uint64_t *hash)
+static bool hash_key(px_copy *it, const pgw_copy_field *fields, int64_t drawn, uint64_t *hash)
 {
     const rw_table *table = it->copy->table;
     for (size_t i = 0; i < table->hash_key_count; i++) {
@@ -86,8 +91,10 @@ static bool hash_key(px_copy *it, const pgw_copy_field *fields, uint64_t *hash)
         const pgw_copy_field *field = it->copy->key[i] > 0 ? &fields[it->copy->key[i] - 1] : NULL;
         bool null = field == NULL || (field->null && !field->unknown);
         it->values[i] = (pgw_value){.type = column->type, .null = true};
-        if (null ? !rw_table_hashes_null(table, table->hash_key[i])
-                 : !read_value(it, column, field, &it->values[i]))
+        if (column == it->copy->drawn)
+            it->values[i] = (pgw_value){.type = column->type, .as.integer = drawn};
+        else if (null ? !rw_table_hashes_null(table, table->hash_key[i])
+                      : !read_value(it, column, field, &it->values[i]))
             return false;
     }
     *hash = rw_hash_key(table, it->values);
@@ -96,20 +103,45 @@ static bool hash_key(px_copy *it, const pgw_copy_field *fields, uint64_t *hash)
     return true;
 }
 
+/* The next number of the sequence, as the row's field before the hash. */
+static int64_t add_number(px_copy *it, pgw_buf *out)
+{
+    const pgw_copy_options *data = &it->copy->data;
+    int64_t number = px_numbers_take(it->numbers);
+    if (data->format == PGW_COPY_BINARY) {
+        add_binary(it->copy->drawn->type, number, out);
+    } else {
+        pgw_buf_add_decimal(out, number);
+        pgw_buf_add_byte(out, data->delimiter);
+    }
+    return number;
+}
+
+static void add_null(const px_copy *it, pgw_buf *out)
+{
+    if (it->copy->data.format == PGW_COPY_BINARY)
+        pgw_buf_add_i32(out, -1);
+    else
+        pgw_buf_add_slice(out, it->copy->data.null);
+}
+
 /* A pgw_copy_fill. A row whose hash cannot be told gets NULL: the server says what is wrong with
- * its key, or else that the hash is missing. */
+ * its key, or else that the hash is missing. Of batches, any one will do for it. */
 static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
 {
     px_copy *it = context;
-    uint64_t hash;
-    if (!(it->integer != 0 && hash_integer(it, fields, &hash)) && !hash_key(it, fields, &hash))
-        return false;
-    if (it->copy->data.format == PGW_COPY_BINARY)
-        add_binary(it->copy->table->columns[it->copy->table->hash_column].type, hash, out);
+    uint64_t hash = 0;
+    int64_t drawn = it->numbers != NULL ? add_number(it, out) : 0;
+    bool told =
+        (it->integer != 0 && hash_integer(it, fields, &hash)) || hash_key(it, fields, drawn, &hash);
+    if (!told)
+        add_null(it, out);
+    else if (it->copy->data.format == PGW_COPY_BINARY)
+        add_binary(it->copy->table->columns[it->copy->table->hash_column].type, (int64_t)hash, out);
     else
         rw_hash_print(it->copy->table, hash, out);
     if (it->apart != NULL)
-        px_apart_row(it->apart, hash, out->len);
+        px_apart_row(it->apart, told ? hash : 0, out->len);
     return true;
 }
 
@@ -132,6 +164,8 @@ void px_copy_free(px_copy *copy)
     if (copy == NULL)
         return;
     px_apart_free(copy->apart);
+    px_numbers_free(copy->numbers);
+    pgw_buf_free(&copy->waiting);
     pgw_copy_free(copy->rows);
     px_catalog_drop(copy->catalog);
     pgw_arena_free(&copy->scratch);
@@ -139,21 +173,23 @@ void px_copy_free(px_copy *copy)
     free(copy);
 }
 
-uint64_t px_copy_rows(const px_copy *copy)
+uint64_t px_copy_rows_since(px_copy *copy)
 {
-    return pgw_copy_rows(copy->rows);
+    uint64_t before = copy->told;
+    copy->told = pgw_copy_rows(copy->rows);
+    return copy->told - before;
 }
 
-void px_copy_response(pgw_slice body, pgw_buf *out)
+void px_copy_response(const px_copy *copy, pgw_slice body, pgw_buf *out)
 {
     enum { HEAD = 3, FORMAT = 2 }; /* the format of all, and how many columns; of each column */
-    size_t begun = pgw_begin(out, 'G');
-    bool whole = body.len >= HEAD + FORMAT;
+    size_t begun = pgw_begin(out, 'G'), added = rw_copy_added(copy->copy);
+    bool whole = body.len >= HEAD + FORMAT * added;
     if (whole) {
         uint16_t count = (uint16_t)((unsigned char)body.ptr[1] << 8 | (unsigned char)body.ptr[2]);
         pgw_buf_add_byte(out, body.ptr[0]);
-        pgw_buf_add_i16(out, (int16_t)(count - 1));
-        pgw_buf_add(out, body.ptr + HEAD, body.len - HEAD - FORMAT);
+        pgw_buf_add_i16(out, (int16_t)(count - added));
+        pgw_buf_add(out, body.ptr + HEAD, body.len - HEAD - FORMAT * added);
     } else {
         pgw_buf_add_slice(out, body);
     }
@@ -174,8 +210,29 @@ px_load *px_copy_loads(const px_copy *copy)
     return copy->apart != NULL ? px_apart_load(copy->apart) : NULL;
 }
 
+void px_copy_draw(px_copy *copy, px_worker *worker, px_identity *identity, void (*moved)(void *),
+                  void *owner)
+{
+    copy->numbers = px_numbers_new(worker, identity, copy->copy->drawn->draws_from, moved, owner);
+}
+
+bool px_copy_drawn(const px_copy *copy, uint32_t *sequence, int64_t *number)
+{
+    if (copy->numbers == NULL)
+        return false;
+    *sequence = copy->copy->drawn->draws_from;
+    return px_numbers_last(copy->numbers, number);
+}
+
+bool px_copy_lacks_numbers(const px_copy *copy)
+{
+    return copy->numbers != NULL && px_numbers_error(copy->numbers).len > 0;
+}
+
 bool px_copy_is_full(const px_copy *copy)
 {
+    if (copy->waiting.len > 0 && !px_copy_lacks_numbers(copy))
+        return true;
     return copy->apart != NULL && px_load_is_full(px_apart_load(copy->apart));
 }
 
@@ -184,7 +241,7 @@ void px_copy_refuse(px_copy *copy, const char *sqlstate, const char *message)
     px_apart_refuse(copy->apart, sqlstate, message);
 }
 
-void px_copy_data(px_copy *copy, pgw_slice bytes, pgw_buf *out)
+static void feed(px_copy *copy, pgw_slice bytes, pgw_buf *out)
 {
     if (copy->apart != NULL) {
         px_apart_data(copy->apart, bytes);
@@ -196,6 +253,45 @@ void px_copy_data(px_copy *copy, pgw_slice bytes, pgw_buf *out)
         out->len = before;
     else
         pgw_certainly(pgw_end(out, begun));
+}
+
+/* How many rows may end in bytes of its data, or behind them. */
+static size_t rows_in(const px_copy *it, pgw_slice bytes)
+{
+    const pgw_copy_options *data = &it->copy->data;
+    size_t ends = 0;
+    if (data->format == PGW_COPY_BINARY) /* A row has a count, and a length for each field. */
+        return 2 + bytes.len / (2 + 4 * data->columns);
+    for (size_t i = 0; i < bytes.len; i++)
+        ends += bytes.ptr[i] == '\n' ||
+                (bytes.ptr[i] == '\r' && (i + 1 == bytes.len || bytes.ptr[i + 1] != '\n'));
+    return ends + 2;
+}
+
+/* Takes data as soon as there are numbers for all its rows. Nothing is taken once there will be
+ * none. */
+static void feed_numbered(px_copy *it, pgw_slice bytes, pgw_buf *out)
+{
+    pgw_buf_add_slice(&it->waiting, bytes);
+    bytes = pgw_slice_buf(&it->waiting);
+    if (px_copy_lacks_numbers(it)) {
+        if (it->apart != NULL)
+            px_load_refuse(px_apart_load(it->apart), px_numbers_error(it->numbers),
+                           pgw_copy_at_line(it->rows));
+    } else if (bytes.len == 0 || !px_numbers_have(it->numbers, rows_in(it, bytes))) {
+        return;
+    } else {
+        feed(it, bytes, out);
+    }
+    pgw_buf_clear(&it->waiting);
+}
+
+void px_copy_data(px_copy *copy, pgw_slice bytes, pgw_buf *out)
+{
+    if (copy->numbers != NULL)
+        feed_numbered(copy, bytes, out);
+    else
+        feed(copy, bytes, out);
 }
 
 void px_copy_end(px_copy *copy, pgw_buf *out)
@@ -279,9 +375,9 @@ static void add_context(const px_copy *it, pgw_slice context, pgw_buf *out)
 }
 
 /* How many fields a tuple of binary data, or a line of names, has and should have: without ours. */
-static bool add_counts(pgw_slice message, pgw_buf *out)
+static bool add_counts(const px_copy *it, pgw_slice message, pgw_buf *out)
 {
-    int has, wants;
+    int has, wants, added = (int)rw_copy_added(it->copy);
     char text[120];
     snprintf(text, sizeof text, "%.*s", (int)message.len, message.ptr);
     bool names = sscanf(text, "wrong number of fields in header line: got %d, expected %d", &has,
@@ -290,7 +386,7 @@ static bool add_counts(pgw_slice message, pgw_buf *out)
         return false;
     pgw_buf_addf(out, "%s %d, expected %d",
                  names ? "wrong number of fields in header line: got" : "row field count is",
-                 has > wants ? has - 1 : has, wants - 1);
+                 has > wants ? has - added : has, wants - added);
     return true;
 }
 
@@ -300,7 +396,7 @@ static void add_field(const px_copy *it, pgw_slice field, pgw_buf *out)
     pgw_buf_add_byte(out, field.ptr[0]);
     if (field.ptr[0] == 'W')
         add_context(it, text, out);
-    else if (field.ptr[0] != 'M' || !add_counts(text, out))
+    else if (field.ptr[0] != 'M' || !add_counts(it, text, out))
         pgw_buf_add_slice(out, text);
     pgw_buf_add_byte(out, '\0');
 }
@@ -333,6 +429,8 @@ static void add_outcome(const px_copy *it, pgw_slice hint, pgw_buf *out)
 
 void px_copy_error(const px_copy *copy, pgw_slice body, bool fails, pgw_buf *out)
 {
+    if (fails && px_copy_lacks_numbers(copy))
+        body = px_numbers_error(copy->numbers);
     bool unhashed = lacks_hash(copy, body), tells = fails && copy->apart != NULL;
     if (unhashed)
         add_unhashed(copy, out);

@@ -15,20 +15,29 @@ typedef struct px_copy px_copy;
  * what is needed of `copy`. Freed by px_copy_free(). */
 px_copy *px_copy_new(const rw_copy *copy, px_catalog *catalog, pgw_env env);
 void px_copy_free(px_copy *copy); /* NULL is fine */
+/* Before any data, where the next numbers of a sequence stand in its rows (rw_copy's `drawn`): they
+ * are drawn for `identity`. When `moved` is called, px_copy_data() is to be called, with no bytes
+ * at least. */
+void px_copy_draw(px_copy *copy, px_worker *worker, px_identity *identity, void (*moved)(void *),
+                  void *owner);
+/* The last number that a row has got; false: none has. */
+PGW_MUST_CHECK bool px_copy_drawn(const px_copy *copy, uint32_t *sequence, int64_t *number);
+/* Such numbers cannot be drawn any more: a COPY that is not in batches is to be failed. */
+bool px_copy_lacks_numbers(const px_copy *copy);
 /* Before any data: its rows are stored in batches (load.h), and px_copy_data() has no messages for
  * the server any more. `statement` is the COPY as the server got it. */
 px_load *px_copy_load(px_copy *copy, px_worker *worker, px_identity *identity, pgw_slice statement,
                       const px_load_ops *ops, void *owner);
 px_load *px_copy_loads(const px_copy *copy); /* NULL: it has none */
-/* No more data is to come until batches are answered. */
+/* No more data is to come until batches are answered, or numbers are drawn. */
 bool px_copy_is_full(const px_copy *copy);
 /* Fails such a one where its data has come to. */
 void px_copy_refuse(px_copy *copy, const char *sqlstate, const char *message);
 
-/* How many rows were given their hash. */
-uint64_t px_copy_rows(const px_copy *copy);
-/* The CopyInResponse as its client is to see it: without the hash column. */
-void px_copy_response(pgw_slice body, pgw_buf *out);
+/* How many rows were given their hash since this was asked last. */
+uint64_t px_copy_rows_since(px_copy *copy);
+/* The CopyInResponse as its client is to see it: without the columns that are added. */
+void px_copy_response(const px_copy *copy, pgw_slice body, pgw_buf *out);
 /* The messages for the server with the next bytes of data; none, if nothing is complete so far. */
 void px_copy_data(px_copy *copy, pgw_slice bytes, pgw_buf *out);
 /* The data has ended: the messages for the server with what is left of it; none, if nothing is. */

@@ -26,6 +26,7 @@ typedef struct batch {
     struct batch *next;
     pgw_buf data; /* A CopyData message that has begun, as px_block_begin() has it. */
     size_t begun;
+    size_t partition;
     size_t bytes; /* that it takes, as they are counted */
     piece *pieces;
     size_t count, cap;
@@ -37,6 +38,7 @@ typedef struct carrier {
     px_load *load;
     px_link *link; /* NULL: there is none */
     bool ready;
+    bool staging;  /* The load's `create` is on its way there. */
     batch *batch;  /* NULL: it is idle */
     uint64_t rows; /* as the tag says */
     bool failed;   /* The batch's error was read. */
@@ -48,6 +50,7 @@ struct px_load {
     const px_load_ops *ops;
     void *owner;
     pgw_buf statement, head, tail;
+    pgw_buf create; /* what each link runs first; empty: nothing, and batches come in any order */
     size_t head_lines;
     size_t partitions;
     batch **open;        /* Of each partition, the batch that is gathered; or NULL. */
@@ -90,9 +93,10 @@ static void add_piece(batch *it, uint64_t line, uint64_t lines)
     it->pieces[it->count++] = (piece){line, lines};
 }
 
-static batch *new_batch(const px_load *load)
+static batch *new_batch(const px_load *load, size_t partition)
 {
     batch *it = pgw_calloc(1, sizeof *it);
+    it->partition = partition;
     px_block_begin(&it->data);
     it->begun = pgw_begin(&it->data, 'd');
     pgw_buf_add_slice(&it->data, pgw_slice_buf(&load->head));
@@ -206,6 +210,14 @@ static void fail_here(px_load *load, const pgw_error *error, batch *it)
 
 static void pump(px_load *load);
 
+static void send_query(const carrier *c, const pgw_buf *text)
+{
+    pgw_buf out = {0};
+    pgw_certainly(pgw_write_query(pgw_slice_buf(text), &out));
+    px_link_send_buf(c->link, &out);
+    pgw_buf_free(&out);
+}
+
 static void write_batch(carrier *c, batch *it)
 {
     px_load *load = c->load;
@@ -213,9 +225,7 @@ static void write_batch(carrier *c, batch *it)
     c->batch = it;
     c->rows = 0;
     c->failed = false;
-    pgw_certainly(pgw_write_query(pgw_slice_buf(&load->statement), &out));
-    px_link_send_buf(c->link, &out);
-    pgw_buf_clear(&out);
+    send_query(c, &load->statement);
     if (!it->last)
         pgw_buf_add_slice(&it->data, pgw_slice_buf(&load->tail));
     pgw_certainly(pgw_end(&it->data, it->begun));
@@ -231,6 +241,11 @@ static bool on_answered(carrier *c, pgw_slice body)
 {
     px_load *load = c->load;
     batch *it = c->batch;
+    if (c->staging) {
+        c->staging = false;
+        c->ready = true;
+        return true;
+    }
     if (it == NULL || body.len != 1 || body.ptr[0] != 'I')
         return false;
     c->batch = NULL;
@@ -260,6 +275,8 @@ static bool on_one(carrier *c, char type, pgw_slice body)
         if (!c->failed && c->batch != NULL) {
             c->failed = true;
             fail(load, body, c->batch);
+        } else if (c->staging) {
+            fail(load, body, NULL);
         }
         return true;
     case 'Z':
@@ -303,8 +320,12 @@ static bool take_messages(carrier *c)
 static void on_ready(px_link *link)
 {
     carrier *c = px_link_owner(link);
-    c->ready = true;
-    pump(c->load);
+    c->staging = c->load->create.len > 0;
+    c->ready = !c->staging;
+    if (c->staging)
+        send_query(c, &c->load->create);
+    else
+        pump(c->load);
 }
 
 static void on_failed(px_link *link, const pgw_error *error)
@@ -381,6 +402,30 @@ static carrier *idle(px_load *load)
     return NULL;
 }
 
+static bool is_under_way(const px_load *load, size_t partition)
+{
+    for (size_t i = 0; i < LINKS; i++)
+        if (load->carriers[i].batch != NULL && load->carriers[i].batch->partition == partition)
+            return true;
+    return false;
+}
+
+/* Takes the first that waits and may be written; NULL: there is none. */
+static batch *next_batch(px_load *load)
+{
+    for (batch **at = &load->first; *at != NULL; at = &(*at)->next) {
+        batch *it = *at;
+        if (load->create.len > 0 && is_under_way(load, it->partition))
+            continue;
+        *at = it->next;
+        if (*at == NULL)
+            load->end = at;
+        it->next = NULL;
+        return it;
+    }
+    return NULL;
+}
+
 /* Writes what waits, as far as there are links. */
 static void pump(px_load *load)
 {
@@ -391,12 +436,11 @@ static void pump(px_load *load)
             open_link(load);
             break;
         }
-        batch *it = load->first;
-        load->first = it->next;
-        if (load->first == NULL)
-            load->end = &load->first;
-        it->next = NULL;
-        write_batch(c, it);
+        batch *it = next_batch(load);
+        if (it != NULL)
+            write_batch(c, it);
+        else if (!pressed || !close_longest(load))
+            break;
     }
     load->ops->moved(load->owner);
 }
@@ -420,6 +464,13 @@ px_load *px_load_new(px_worker *worker, px_identity *identity, pgw_slice stateme
     return load;
 }
 
+void px_load_stage(px_load *load, pgw_slice create, pgw_slice statement)
+{
+    pgw_buf_add_slice(&load->create, create);
+    pgw_buf_clear(&load->statement);
+    pgw_buf_add_slice(&load->statement, statement);
+}
+
 void px_load_free(px_load *load)
 {
     if (load == NULL)
@@ -434,6 +485,7 @@ void px_load_free(px_load *load)
     }
     free_batch(load, load->blamed);
     pgw_buf_free(&load->statement);
+    pgw_buf_free(&load->create);
     pgw_buf_free(&load->head);
     pgw_buf_free(&load->tail);
     pgw_buf_free(&load->error);
@@ -460,7 +512,7 @@ void px_load_add(px_load *load, size_t partition, pgw_slice bytes, size_t begin,
         return;
     }
     if (load->open[at] == NULL)
-        load->open[at] = new_batch(load);
+        load->open[at] = new_batch(load, at);
     append(load, load->open[at], bytes, begin, line, lines);
     if (load->open[at]->data.len < BATCH && load->bytes < GATHERED)
         return;
@@ -473,7 +525,7 @@ void px_load_add_last(px_load *load, pgw_slice bytes, size_t begin, uint64_t lin
 {
     if (load->stopped)
         return;
-    batch *it = new_batch(load);
+    batch *it = new_batch(load, 0);
     it->last = true;
     append(load, it, bytes, begin, line, lines);
     enqueue(load, it);

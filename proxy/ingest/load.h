@@ -27,6 +27,10 @@ typedef struct px_load_ops {
  * most. */
 px_load *px_load_new(px_worker *worker, px_identity *identity, pgw_slice statement,
                      size_t partitions, const px_load_ops *ops, void *owner);
+/* Before any rows: each link runs `create` first, and `statement` has an INSERT behind its COPY,
+ * whose tag counts. Batches of a partition are written one after the other, in the order of their
+ * rows. */
+void px_load_stage(px_load *load, pgw_slice create, pgw_slice statement);
 /* Batches that are on their way are given up with their links. NULL is fine. */
 void px_load_free(px_load *load);
 

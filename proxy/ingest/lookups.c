@@ -194,10 +194,14 @@ static bool keeps_changing(const px_lookups *lookups, const rw_catalog *now)
 }
 
 /* Whether rows that are copied into it get the right hash. */
-static bool keeps_copied(const rw_table *was, const rw_catalog *now)
+static bool keeps_copied(const rw_copy *copy, const rw_catalog *now)
 {
-    const rw_table *is = same_rule(was, now);
-    return is != NULL && was->oid == is->oid && passes_guard(was, is);
+    const rw_table *was = copy->table, *is = same_rule(was, now);
+    if (is == NULL || was->oid != is->oid || !passes_guard(was, is))
+        return false;
+    size_t drawn = copy->drawn != NULL ? rw_table_column(is, pgw_slice_str(copy->drawn->name)) : 0;
+    return copy->drawn == NULL ||
+           (drawn < is->column_count && is->columns[drawn].draws_from == copy->drawn->draws_from);
 }
 
 /* Whether its key is what it was, but that columns of it are of other types: in the same table, or
@@ -244,7 +248,7 @@ bool px_lookups_hold(px_lookups *lookups, px_catalog *now)
         return true;
     if (lookups->change.table != NULL && !keeps_changing(lookups, &tables))
         return false;
-    if (lookups->copy != NULL && !keeps_copied(lookups->copy->table, &tables))
+    if (lookups->copy != NULL && !keeps_copied(lookups->copy, &tables))
         return false;
     for (size_t i = 0; i < lookups->conditions.lookup_count; i++) {
         const rw_lookup *it = lookups->conditions.lookups[i];

@@ -56,6 +56,13 @@ typedef struct rw_column {
     uint32_t draws_from; /* the sequence whose next number is its default, as it is; 0: none */
 } rw_column;
 
+/* What a COPY in batches does with a row whose key is there. */
+typedef enum rw_copy_conflict {
+    RW_COPY_CONFLICT_ERROR,
+    RW_COPY_CONFLICT_NOTHING,
+    RW_COPY_CONFLICT_UPDATE
+} rw_copy_conflict;
+
 typedef enum rw_partition_kind {
     RW_PARTITION_UNIFORM,
     RW_PARTITION_AT,
@@ -156,6 +163,7 @@ typedef struct rw_table {
     bool strict;          /* who names the hash column is told that there is none */
     bool listed;          /* PostgreSQL's catalog is asked of the table with the hash column */
     bool copied_apart;    /* copy: partition */
+    rw_copy_conflict copy_conflict; /* copy_on_conflict */
     bool looked_up; /* rows are found by their hash where a statement gives their whole hash key */
     bool reads_settings; /* a default or check of it may: what a session has set decides */
     char *part_names; /* of its unique indexes in its partitions: lines of the partition, its index

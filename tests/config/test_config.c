@@ -162,6 +162,7 @@ static void test_sample_is_defaults(void **state)
     assert_int_equal(a->uncomputable, b->uncomputable);
     assert_int_equal(a->null_key, b->null_key);
     assert_int_equal(a->copy, b->copy);
+    assert_int_equal(a->copy_on_conflict, b->copy_on_conflict);
     assert_int_equal(a->atomicity, b->atomicity);
     assert_int_equal(a->repeat_upserts, b->repeat_upserts);
     assert_int_equal(a->sequences, b->sequences);
@@ -194,6 +195,7 @@ static void test_defaults(void **state)
     assert_int_equal(config->backend.catalog_s, 10);
     assert_int_equal(config->backend.dsn_line, 1);
     assert_int_equal(config->tables[0].copy, CFG_COPY_ATOMIC);
+    assert_int_equal(config->tables[0].copy_on_conflict, CFG_COPY_CONFLICT_ERROR);
     assert_true(config->tables[0].lookups);
     assert_true(config->tables[0].hide);
     assert_true(config->tables[0].hide_in_catalog);

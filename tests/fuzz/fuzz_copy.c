@@ -16,7 +16,7 @@ static void require(bool holds)
 static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
 {
     (void)context;
-    for (size_t i = 0; i < 2; i++)
+    for (size_t i = 0; !fields[0].null && i < 2; i++)
         if (!fields[i].null && !fields[i].unknown)
             pgw_buf_add_decimal(out, (int64_t)fields[i].bytes.len);
     return !fields[0].null;

@@ -5,9 +5,11 @@ that it can be killed.
 
 Each client writes ROWS rows, by turns into the table that has its key and the one that has none. A
 line of FILE is "key table sent" before a row is sent and "key table outcome" behind it: "ok", the
-SQLSTATE of an ERROR, that of a FATAL with "fatal" before it, or "cut off".
+SQLSTATE of an ERROR, that of a FATAL with "fatal" before it, or "cut off"; or "counted SQLSTATE n first",
+where an error of a COPY in batches says that n of the rows with this "first" are committed.
 """
 import os
+import re
 import sys
 import threading
 import time
@@ -17,8 +19,9 @@ import wire
 TABLES = ("kept", "loose")
 COLUMNS = "(userid, ts, event)"
 TS = "2026-01-02 03:04:05+00"
-MODES = ("simple", "prepared", "pipelined", "bursts")
-BURST = 5
+MODES = ("simple", "prepared", "pipelined", "bursts", "copied", "copied apart")
+BURST, COPIED = 5, 20
+COUNTED = re.compile(r"(\d+) rows are committed; rows from line (\d+) on may be missing")
 USER = "app"
 
 
@@ -43,13 +46,18 @@ class Client:
         return TABLES[key % 2]
 
     def run(self):
-        count = BURST if self.mode in ("pipelined", "bursts") else 1
+        copies = self.mode.startswith("copied")
+        count = COPIED if copies else BURST if self.mode in ("pipelined", "bursts") else 1
         while self.keys:
             if not self.session and not self.connect():
                 time.sleep(0.02)  # whoever does not answer is asked again
                 continue
             keys, self.keys = self.keys[:count], self.keys[count:]
-            self.write(keys)
+            if copies:
+                for table in range(len(TABLES)):
+                    self.copy([key for key in keys if key % len(TABLES) == table])
+            else:
+                self.write(keys)
         self.leave()
 
     def connect(self):
@@ -62,6 +70,8 @@ class Client:
                     table, f"insert into {table} {COLUMNS} values ($1, $2, $3)"), wire.sync())
                 if wire.error_of(replies):
                     raise wire.Closed(replies)
+            if self.mode == "copied apart":
+                session.query("set keyspread.copy = partition")
         except (OSError, wire.Closed):
             if session:
                 session.drop()
@@ -91,6 +101,38 @@ class Client:
         if len(outcomes) < len(keys):
             self.leave()
         self.note(keys, outcomes + ["cut off"] * (len(keys) - len(outcomes)))
+
+    def copy(self, keys):
+        """One COPY."""
+        self.note(keys, ["sent"] * len(keys))
+        lines = "".join(f"{key}\t{TS}\t{text_of(key)}\n" for key in keys).encode()
+        outcomes = ["cut off"] * len(keys)
+        try:
+            if not self.session:
+                raise OSError
+            self.session.send(wire.query(f"copy {self.table(keys[0])} {COLUMNS} from stdin"), wire.copy_data(lines[:100]),
+                              wire.copy_data(lines[100:]), wire.copy_done())
+            outcomes = self.copied(keys, self.session.read_until("Z"))
+        except wire.Closed as closed:
+            fatal = wire.error_of(closed.messages)
+            counted = fatal and any(COUNTED.search(reply.fields().get("H", "")) for reply in closed.messages if reply.kind == "E")
+            outcomes = (self.copied(keys, closed.messages) if counted else
+                        [f"fatal {fatal}" if fatal else "cut off"] * len(keys))
+            self.leave()
+        except OSError:
+            self.leave()
+        self.note(keys, outcomes)
+
+    def copied(self, keys, replies):
+        """What has become of each row."""
+        state = self.outcome(replies)
+        error = next((reply.fields() for reply in replies if reply.kind == "E"), {})
+        found = COUNTED.search(error.get("H", ""))
+        if not found:
+            return [state] * len(keys)
+        committed, missing = int(found[1]), min(int(found[2]), len(keys) + 1)
+        rest = keys[missing - 1:]
+        return ["ok"] * (missing - 1) + [f"counted {state} {committed - missing + 1} {rest[0] if rest else 0}"] * len(rest)
 
     @staticmethod
     def outcome(replies):

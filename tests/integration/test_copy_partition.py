@@ -7,6 +7,7 @@ import threading
 import unittest
 
 import harness
+import metrics
 import test_copy
 import wire
 from direct_case import shown
@@ -335,6 +336,212 @@ class Loads(ApartCase):
             self.session.drop()
             locker.rows("rollback")
         self.wait_until_it_is_over()
+
+
+class Drawn(test_copy.Drawn):
+    """Keys that are drawn, in batches."""
+    tables = tuple(apart(table) for table in test_copy.Drawn.tables)
+    partitioned = True
+
+    def test_errors(self):
+        """They say what is committed; what has failed is not there."""
+        replies = self.sessions[1].ask(wire.query("copy numbered (v, n) from stdin"), wire.copy_data(b"a\t1\nb\tx\n"),
+                                       wire.copy_done())
+        fields = next(reply.fields() for reply in replies if reply.kind == "E")
+        self.assertEqual((fields["C"], fields["W"].split(":")[0]), ("22P02", "COPY numbered, line 2, column n"))
+        self.assertTrue(OUTCOME.search(fields["H"]), fields)
+        self.assertLess(len(self.rows("numbered", "hashed")), 2)
+
+    def test_a_sequence_that_ends(self):
+        for admin in self.admins.values():
+            admin.rows("alter sequence numbered_id_seq maxvalue 500000 restart with 499990")
+            self.addCleanup(admin.rows, "alter sequence numbered_id_seq no maxvalue restart with 1000000")
+        replies = self.sessions[1].ask(wire.query("copy numbered (v, n) from stdin"),
+                                       *[wire.copy_data(b"a\t1\n" * 10)] * 10, wire.copy_done())
+        self.assertEqual(wire.error_of(replies), "2200H")
+        self.assertEqual(self.rows("numbered", "hashed"), [])
+
+
+@unittest.skipIf(harness.DIRECT, "only with keyspread in between")
+class BySession(test_copy.SessionCase):
+    """keyspread.copy, which counts before what the table has."""
+    tables = (test_copy.ITEMS, apart(test_copy.ONE))
+    partitioned = True
+
+    def connected(self, **params):
+        return self.connect(*self.routes()[1], **params)
+
+    def is_apart(self, session, table="items"):
+        """Several transactions have stored its rows."""
+        rows = b"".join(b"%d\n" % number for number in range(100))
+        column = "id" if table == "items" else "k"
+        replies = session.ask(wire.query(f"copy {table} ({column}) from stdin"), wire.copy_data(rows), wire.copy_done())
+        self.assertEqual(wire.tags_of(replies), ["COPY 100"], replies)
+        stored = int(self.admins["hashed"].rows(f"select count(distinct xmin::text) from {table}")[0][0])
+        self.admins["hashed"].rows(f"truncate {table}")
+        return stored > 1
+
+    def test_set(self):
+        session = self.connected()
+        self.assertEqual((self.is_apart(session), self.is_apart(session, "one")), (False, True))
+        session.query("set keyspread.copy = partition")
+        self.assertEqual((self.is_apart(session), self.is_apart(session, "one")), (True, True))
+        session.query("set keyspread.copy to 'Atomic'")
+        self.assertEqual((self.is_apart(session), self.is_apart(session, "one")), (False, False))
+        session.query("reset keyspread.copy")
+        self.assertEqual((self.is_apart(session), self.is_apart(session, "one")), (False, True))
+
+    def test_at_the_start(self):
+        self.assertTrue(self.is_apart(self.connected(options="-c keyspread.copy=partition")))
+        self.assertFalse(self.is_apart(self.connected(options="-c keyspread.copy=atomic"), "one"))
+
+    def test_a_word_that_it_does_not_take(self):
+        session = self.connected()
+        for text in ("set keyspread.copy = none", "set session keyspread.copy to 'partitions'", "SET LOCAL KeySpread.Copy = 1",
+                     "set keyspread.transactions = fast", "set keyspread.copy_on_conflict = ignore"):
+            for messages in ((wire.query(text),), (wire.parse("", text), wire.bind("", ""), wire.execute(), wire.sync())):
+                fields = next(reply.fields() for reply in session.ask(*messages) if reply.kind == "E")
+                self.assertEqual(fields["C"], "22023", fields)
+                self.assertIn("Available values: ", fields["H"])
+        self.assertFalse(self.is_apart(session))
+        for text in ("set keyspread.other = x", "set keyspread.copy to default", "set keyspread.copy = ''"):
+            self.assertIsNone(wire.error_of(session.query(text)) or None, text)
+        self.assertFalse(self.is_apart(session))
+
+    def test_a_word_that_came_otherwise(self):
+        """It is the COPY that tells."""
+        one, other = self.connected(options="-c keyspread.copy=what"), self.connected()
+        other.query("select set_config('keyspread.copy', 'what', false)")
+        for session in (one, other):
+            for _ in range(2):
+                self.assertEqual(wire.error_of(session.query("copy items from stdin")), "22023")
+            self.assertEqual(wire.tags_of(session.query("select 1")), ["SELECT 1"])
+            session.query("set keyspread.copy = partition")
+            self.assertTrue(self.is_apart(session))
+
+
+class Seen(ApartCase):
+    """How far a COPY has come, while it is under way."""
+    options = {"admin": {}}
+
+    def counted(self):
+        scrape = metrics.Scrape(self.keyspread)
+        return [scrape.get(f"{name}_total") for name in ("copies_begun", "copies_ended", "copied_rows", "copied_bytes")]
+
+    def test_in_the_middle(self):
+        for count, mode in enumerate(("atomic", "partition")):
+            self.session.query(f"set keyspread.copy = {mode}")
+            before = self.counted()
+            self.session.send(wire.query("copy items from stdin"))
+            self.session.read_until("G")
+            self.session.send(wire.copy_data(b"1\ta\t1\n2\tb\t2\n3"))
+            expected = [before[0] + 1, before[1], before[2] + 2, before[3] + 13]
+            harness.eventually("rows are seen", lambda: self.counted() == expected)
+            self.session.send(wire.copy_fail("enough"))
+            self.session.read_until("Z")
+            self.assertEqual(self.counted()[:2], [count + 1] * 2)
+
+
+class Unreadable(ApartCase):
+    def test_more_rows_in_a_row_than_one_may_have(self):
+        """Each goes to the server, which names the first that it cannot read."""
+        rows = b"".join(b"x%d\t%s\t1\n" % (number, b"y" * 100_000) for number in range(200))
+        fields, committed, missing = self.failure(self.load("copy items from stdin", *pieces_of(rows, 1 << 20)))
+        self.assertEqual((fields["C"], committed, missing), ("22P02", 0, 1))
+        rows = b"".join(b"n%d\ttoday\t%s\n" % (number, b"y" * 100_000) for number in range(200))
+        fields, committed, missing = self.failure(self.load("copy names from stdin", *pieces_of(rows, 1 << 20)))
+        self.assertEqual((fields["C"], committed, missing), ("0A000", 0, 1))
+
+
+@unittest.skipIf(harness.DIRECT, "only with keyspread in between")
+class Repeated(test_copy.SessionCase):
+    """copy_on_conflict: rows that are there already are no error."""
+    WIDE = harness.Table("wide", ["id bigint not null generated by default as identity", "\"aA\"\"b)\" text", "n int default 7",
+                                  "twice int generated always as (n * 2) stored", "k varchar(5) not null"], ["k", "id"],
+                         hash_first=False, hash_key=["id"])
+    tables = (apart(test_copy.ITEMS), apart(WIDE, copy_on_conflict="update"), apart(test_copy.ONE, copy_on_conflict="nothing"))
+    partitioned = True
+
+    def setUp(self):
+        super().setUp()
+        self.session = self.connect(*self.routes()[1])
+        self.admin = self.admins["hashed"]
+        self.admin.rows("truncate items, wide, one")
+
+    def load(self, text, *pieces):
+        return self.session.ask(wire.query(text), *[wire.copy_data(piece) for piece in pieces], wire.copy_done())
+
+    def tag(self, text, *pieces):
+        replies = self.load(text, *pieces)
+        self.assertEqual(wire.error_of(replies) or None, None, replies)
+        return wire.tags_of(replies)[0]
+
+    def check_hashes(self):
+        self.contents("hashed", True)
+
+    def test_again(self):
+        """A load that was cut off is simply loaded again; the tag counts what was stored."""
+        half, data = b"".join(lines(MANY // 2)), b"".join(lines(MANY))
+        self.session.query("set keyspread.copy_on_conflict = nothing")
+        self.assertEqual(self.tag("copy items from stdin", *pieces_of(half)), f"COPY {MANY // 2}")
+        self.assertEqual(self.tag("copy public.items (id, v, n) from stdin with (format text) -- all", *pieces_of(data)),
+                         f"COPY {MANY // 2}")
+        self.assertEqual(self.tag("copy items from stdin;", *pieces_of(data)), "COPY 0")
+        self.assertEqual(self.admin.rows("select count(*), count(distinct id) from items"), [[str(MANY)] * 2])
+        self.check_hashes()
+
+    def test_what_came_last_counts(self):
+        """Also of equal keys that are far from each other, and so in several batches."""
+        self.session.query("set keyspread.copy_on_conflict = update")
+        rounds = [b"".join(b"%d\t%s\t%d\n" % (number, b"x" * 2000, turn) for number in range(2000)) for turn in range(8)]
+        replies = self.load("copy items from stdin", *pieces_of(b"".join(rounds)))
+        self.assertEqual(wire.error_of(replies) or None, None, replies)
+        self.assertEqual(self.admin.rows("select n, count(*) from items group by n"), [["7", "2000"]])
+        self.check_hashes()
+
+    def test_what_was_there_first_stays(self):
+        self.session.query("set keyspread.copy_on_conflict = nothing")
+        rounds = [b"".join(b"%d\t%s\t%d\n" % (number, b"x" * 2000, turn) for number in range(2000)) for turn in range(8)]
+        self.assertEqual(self.tag("copy items from stdin", *pieces_of(b"".join(rounds))), "COPY 2000")
+        self.assertEqual(self.admin.rows("select n, count(*) from items group by n"), [["0", "2000"]])
+
+    def test_columns(self):
+        """Those that are not listed keep what they have, or get their defaults; names as they are."""
+        self.assertEqual(self.tag('copy wide (k, id, "aA""b)") from stdin csv', b'a,1,x\nb,1,"y,z"\n'), "COPY 2")
+        self.admin.rows("update wide set n = 9 where k = 'a'")
+        self.assertEqual(self.tag('copy binary wide ("aA""b)", k, id) from stdin',
+                                  test_copy.binary((b"new", b"a", test_copy.int8(1)), (None, b"c", test_copy.int8(-1)))), "COPY 2")
+        self.assertEqual(self.admin.rows('select k, id, "aA""b)", n, twice from wide order by k'),
+                         [["a", "1", "new", "9", "18"], ["b", "1", "y,z", "7", "14"], ["c", "-1", None, "7", "14"]])
+        self.assertEqual(self.tag("copy wide (id, k) from stdin", b"1\ta\n"), "COPY 1")
+        self.check_hashes()
+
+    def test_a_key_alone(self):
+        self.assertEqual(self.tag("copy one from stdin", b"a\nb\na\n"), "COPY 2")
+        self.session.query("set keyspread.copy_on_conflict = update")
+        self.assertEqual(self.tag("copy one from stdin", b"a\nc\n"), "COPY 2")
+        self.session.query("set keyspread.copy_on_conflict = error")
+        self.assertEqual(wire.error_of(self.load("copy one from stdin", b"a\n")), "23505")
+
+    def test_errors(self):
+        """They name the client's lines; those of constraints have none."""
+        self.session.query("set keyspread.copy_on_conflict = nothing")
+        for data, state, line in ((b"1\ta\t1\n2\tb\tx\n", "22P02", "COPY items, line 2, column n"),
+                                  (b"1\ta\t1\n2\tb\n", "22P04", "COPY items, line 2"), (b"\\N\ta\t1\n", "23502", "")):
+            fields = next(reply.fields() for reply in self.load("copy items from stdin", data) if reply.kind == "E")
+            self.assertEqual((fields["C"], fields.get("W", "").split(":")[0]), (state, line), fields)
+            self.assertTrue(OUTCOME.search(fields["H"]), fields)
+            self.assertNotIn("id_hash", str(fields))
+            self.admin.rows("truncate items")
+        self.assertEqual(self.tag("copy items from stdin", b"1\ta\t1\n"), "COPY 1")
+
+    def test_refused(self):
+        for text in ("copy wide (k) from stdin", "copy wide (id) from stdin", "copy wide from stdin (default 'D')"):
+            fields = next(reply.fields() for reply in self.session.ask(wire.query(text)) if reply.kind == "E")
+            self.assertEqual(fields["C"], "0A000", fields)
+            self.assertIn("H", fields)
+        self.session.query("set keyspread.copy_on_conflict = error")
+        self.assertEqual(self.tag("copy wide (k) from stdin", b"a\n"), "COPY 1")
 
 
 if __name__ == "__main__":

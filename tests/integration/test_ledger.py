@@ -226,17 +226,30 @@ class LedgerUnderFaults(unittest.TestCase):
                         found[key, table.name] += 1
                         self.assertEqual(event, ledger_clients.text_of(key))
                 harness.verify_hashes(self, connection, table)
+        counted = collections.Counter()
         for key, (table, outcome) in told.items():
             count = found.pop((key, table), 0)
-            if outcome == "ok":
+            if outcome.startswith("counted"):
+                self.assertLessEqual(count, 1, f"{key} of {table} is there twice ({outcome})")
+                counted[table, outcome] += count
+            elif outcome == "ok":
                 self.assertEqual(count, 1, f"{key} of {table} was acknowledged")
             elif outcome in UNDECIDED:
                 self.assertLessEqual(count, 1, f"{key} of {table} is there twice ({outcome})")
             else:
                 self.assertEqual(count, 0, f"{key} of {table} was refused with {outcome}")
         self.assertEqual(found, {}, "rows that nobody sent")
-        outcomes = collections.Counter(outcome for _, outcome in told.values())
+        for (table, outcome), count in counted.items():
+            _, state, committed, _ = outcome.split(" ")
+            self.assertGreaterEqual(count, int(committed), f"{outcome} of {table}")
+            if state[:3] not in ("080", "57P"):  # a batch was on its way when its backend ended
+                self.assertEqual(count, int(committed), f"{outcome} of {table}")
+        outcomes = collections.Counter(" ".join(outcome.split(" ")[:2]) for _, outcome in told.values())
         print(dict(outcomes), file=sys.stderr)
+        for mode in ("copied", "copied apart"):
+            written = [key for key, (_, outcome) in told.items() if outcome == "ok" and
+                       ledger_clients.MODES[key // 1_000_000 % len(ledger_clients.MODES)] == mode]
+            self.assertGreater(len(written), rows // 100, mode)
         self.assertGreater(outcomes["ok"], rows / 3, outcomes)
 
     def test_one_worker(self):

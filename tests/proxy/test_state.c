@@ -35,7 +35,7 @@ static const char *const cells[] = {"app",
                                     "0",
                                     "\"$user\", public",
                                     "hex 1 base64",
-                                    "Lazy",
+                                    "Lazy,partition,never",
                                     "th",
                                     "f",
                                     "h",
@@ -54,7 +54,9 @@ static void an_answer_is_read(void **state)
     assert_string_equal(copy.role, "none");
     assert_string_equal(copy.values[RW_SEARCH_PATH], "\"$user\", public");
     assert_string_equal(copy.output, "hex 1 base64");
-    assert_true(copy.says_lazy && !copy.says_eager);
+    assert_int_equal(copy.says[RW_OWN_TRANSACTIONS], RW_SAYS_LAZY);
+    assert_int_equal(copy.says[RW_OWN_COPY], RW_SAYS_PARTITION);
+    assert_int_equal(copy.says[RW_OWN_COPY_ON_CONFLICT], RW_SAYS_WRONG);
     assert_int_equal(copy.count, 3);
     assert_int_equal(copy.names[0], RW_MEANS_OURS);
     assert_int_equal(copy.names[1], RW_MEANS_OTHERS); /* another relation */

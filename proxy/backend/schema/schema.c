@@ -328,7 +328,12 @@ static void set_rules(rw_table *table, const cfg_table *config)
     table->strict = config->hide == CFG_HIDE_STRICT;
     table->listed = !config->hide_in_catalog;
     table->looked_up = config->lookups;
+    static const rw_copy_conflict conflicts[] = {
+        [CFG_COPY_CONFLICT_ERROR] = RW_COPY_CONFLICT_ERROR,
+        [CFG_COPY_CONFLICT_NOTHING] = RW_COPY_CONFLICT_NOTHING,
+        [CFG_COPY_CONFLICT_UPDATE] = RW_COPY_CONFLICT_UPDATE};
     table->copied_apart = config->copy == CFG_COPY_PARTITION;
+    table->copy_conflict = conflicts[config->copy_on_conflict];
     table->ignore_sequences = config->sequences == CFG_SEQUENCES_IGNORE;
     table->repeats_upserts = config->repeat_upserts;
     table->block = config->block;

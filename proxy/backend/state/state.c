@@ -71,8 +71,16 @@ static void add_tables(pgw_buf *sql, const rw_catalog *names)
     ", pg_catalog.concat_ws(' ', " SETTING("bytea_output") ", " SETTING(                           \
         "extra_float_digits") ", " SETTING("xmlbinary") ")"
 
-/* It is keyspread's own: the server only keeps it. */
-#define TRANSACTIONS "keyspread.transactions"
+/* Settings of keyspread's own in one cell, a ',' between two; NULL or nothing where one is not set.
+ */
+static void add_own(pgw_buf *sql)
+{
+    pgw_buf_add_str(sql, ", pg_catalog.concat(");
+    for (size_t i = 0; i < RW_OWN_SETTINGS; i++)
+        pgw_buf_addf(sql, "%spg_catalog.current_setting('%s', true)", i > 0 ? ", ',', " : "",
+                     rw_own[i]);
+    pgw_buf_add_str(sql, ")");
+}
 
 #define CHANGED                                                                                    \
     ", (select coalesce(pg_catalog.string_agg(pg_catalog.concat(s.name, ','), ''), '')"            \
@@ -103,7 +111,8 @@ void px_state_question(const px_asked *asked, bool everything, pgw_buf *sql)
     pgw_buf_add_str(sql, "select session_user, " SETTING("role"));
     for (size_t i = 0; i < RW_TRACKED; i++)
         pgw_buf_addf(sql, ", pg_catalog.current_setting('%s')", rw_tracked[i]);
-    pgw_buf_add_str(sql, OUTPUT ", pg_catalog.current_setting('" TRANSACTIONS "', true)");
+    pgw_buf_add_str(sql, OUTPUT);
+    add_own(sql);
     add_tables(sql, asked->names);
     add_visible(sql, asked);
     if (everything)
@@ -231,8 +240,9 @@ static void fill(const pgw_slice *cells, const bool *nulls, px_answer *out)
     for (size_t i = 0; i < RW_TRACKED; i++)
         out->values[i] = copy_cell(cells[2 + i], nulls[2 + i]);
     out->output = copy_cell(cells[2 + RW_TRACKED], nulls[2 + RW_TRACKED]);
-    out->says_lazy = pgw_slice_ieq_str(cells[3 + RW_TRACKED], "lazy");
-    out->says_eager = pgw_slice_ieq_str(cells[3 + RW_TRACKED], "eager");
+    pgw_slice own = nulls[3 + RW_TRACKED] ? (pgw_slice){NULL, 0} : cells[3 + RW_TRACKED];
+    for (rw_own_setting i = 0; i < RW_OWN_SETTINGS; i++)
+        out->says[i] = rw_own_word_of(i, next_answer(&own));
 }
 
 bool px_answer_read(pgw_slice body, size_t named, size_t oids, bool everything, px_answer *out)
@@ -273,10 +283,8 @@ static char *copy_text(const char *text)
 
 void px_answer_copy(const px_answer *answer, px_answer *copy)
 {
-    *copy = (px_answer){.count = answer->count,
-                        .oid_count = answer->oid_count,
-                        .says_lazy = answer->says_lazy,
-                        .says_eager = answer->says_eager};
+    *copy = (px_answer){.count = answer->count, .oid_count = answer->oid_count};
+    memcpy(copy->says, answer->says, sizeof copy->says);
     copy->user = copy_text(answer->user);
     copy->role = copy_text(answer->role);
     for (size_t i = 0; i < RW_TRACKED; i++)

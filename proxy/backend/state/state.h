@@ -22,7 +22,7 @@ typedef struct px_answer {
     size_t count;
     uint32_t *oids; /* of the last `oid_count` of them, ascending; put in by who asked */
     uint32_t oid_count;
-    bool says_lazy, says_eager; /* What keyspread.transactions is set to, if it is set to either. */
+    rw_own_word says[RW_OWN_SETTINGS]; /* what settings of keyspread's own are set to */
 } px_answer;
 
 /* What is asked for: tables and patterns by their names, and what only a pattern names by its oid,

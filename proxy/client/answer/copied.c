@@ -3,8 +3,11 @@
 #include "protocol/frontend.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/core/settings.h"
+#include "proxy/client/numbers/drawn.h"
+#include "proxy/client/standing/changes.h"
 #include "proxy/ingest/copy.h"
 #include "proxy/ingest/lookups.h"
+#include "rewrite/statement/copy/staged.h"
 
 static const rw_copy *copy_of(const px_reply *reply)
 {
@@ -73,15 +76,45 @@ static void on_notice(void *owner, pgw_slice body)
 
 static const px_load_ops load_ops = {on_moved, on_notice};
 
-/* Whether its rows may be stored apart: as the table has it, where nothing else hangs on them, and
- * where other links do with them what the session's own would. */
+static bool wants_load(const px_session *session, const rw_table *table)
+{
+    rw_own_word says = session->known.now.says[RW_OWN_COPY];
+    return says == RW_SAYS_NOTHING ? table->copied_apart : says == RW_SAYS_PARTITION;
+}
+
+/* What becomes of rows that are there already: as the session or else the table has it. */
+static rw_copy_conflict conflict_of(const px_session *session, const rw_table *table)
+{
+    rw_own_word says = session->known.now.says[RW_OWN_COPY_ON_CONFLICT];
+    return says == RW_SAYS_NOTHING      ? table->copy_conflict
+           : says == RW_SAYS_DO_NOTHING ? RW_COPY_CONFLICT_NOTHING
+           : says == RW_SAYS_UPDATE     ? RW_COPY_CONFLICT_UPDATE
+                                        : RW_COPY_CONFLICT_ERROR;
+}
+
+/* Whether its rows may be stored apart: as the session or else the table has it, where nothing else
+ * hangs on them, and where other links do with them what the session's own would. */
 static bool may_load(const px_session *session, const px_reply *reply)
 {
     const rw_copy *copy = copy_of(reply);
     const rw_table *table = copy->table;
-    return table->copied_apart && table->mergeable && !table->reads_settings &&
+    return wants_load(session, table) && table->mergeable && !table->reads_settings &&
            reply->kind == PX_REPLY_QUERY && session->own.status == 'I' &&
            !session->who.is_private && copy->data.header != PGW_COPY_HEADER_MATCH;
+}
+
+/* Rows that are there already are no error. */
+static void stage(px_session *session, const rw_copy *copy, pgw_slice sent, px_load *load)
+{
+    rw_staged staged;
+    rw_copy_conflict conflict = conflict_of(session, copy->table);
+    if (conflict == RW_COPY_CONFLICT_ERROR)
+        return;
+    rw_copy_stage(copy, sent, session->who.identity->env.conforming,
+                  conflict == RW_COPY_CONFLICT_UPDATE, &staged);
+    px_load_stage(load, pgw_slice_buf(&staged.create), pgw_slice_buf(&staged.statement));
+    pgw_buf_free(&staged.create);
+    pgw_buf_free(&staged.statement);
 }
 
 /* The server's own COPY gets no row and ends at once, so that it holds no locks. What it says is
@@ -91,8 +124,9 @@ static void begin_load(px_session *session, const px_reply *reply)
     static const char nothing[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0\0\377\377";
     pgw_buf out = {0};
     px_text_render(reply->text, NULL, &out);
-    px_copy_load(session->own.copy, session->worker, session->who.identity, pgw_slice_buf(&out),
-                 &load_ops, session);
+    px_load *load = px_copy_load(session->own.copy, session->worker, session->who.identity,
+                                 pgw_slice_buf(&out), &load_ops, session);
+    stage(session, copy_of(reply), pgw_slice_buf(&out), load);
     pgw_buf_clear(&out);
     if (copy_of(reply)->data.format == PGW_COPY_BINARY) {
         size_t begun = pgw_begin(&out, 'd');
@@ -147,6 +181,60 @@ pgw_slice px_copied_failure(const px_session *session)
     return px_load_error(load_of(session));
 }
 
+/* --- keys that are drawn, or there already --- */
+
+/* Where rows that are there are no error, the data has to say which these are. */
+static bool may_be_repeated(const px_session *session, const rw_copy *copy, pgw_error *error)
+{
+    if (!wants_load(session, copy->table) ||
+        conflict_of(session, copy->table) == RW_COPY_CONFLICT_ERROR ||
+        (copy->keyed && copy->data.marker.ptr == NULL))
+        return true;
+    pgw_fail(error, "0A000", "cannot COPY into table \"%s\" with copy_on_conflict: %s",
+             copy->table->name,
+             copy->keyed ? "it has a DEFAULT string" : "its columns are without one of the key");
+    pgw_error_hint(error, "%s",
+                   copy->keyed ? "Leave out DEFAULT, or SET keyspread.copy_on_conflict TO error."
+                               : "List all columns of the primary key, or SET "
+                                 "keyspread.copy_on_conflict TO error.");
+    return false;
+}
+
+bool px_copied_may_begin(const px_session *session, const rw_copy *copy, pgw_error *error)
+{
+    static const rw_own_setting settings[] = {RW_OWN_COPY, RW_OWN_COPY_ON_CONFLICT};
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++)
+        if (session->known.now.says[settings[i]] == RW_SAYS_WRONG)
+            return rw_own_refuse(settings[i], (pgw_slice){NULL, 0}, error);
+    if (!may_be_repeated(session, copy, error))
+        return false;
+    if (copy->drawn == NULL || (!session->who.is_private && px_changes_own(session) == NULL))
+        return true;
+    pgw_fail(error, "0A000", "cannot draw values of column \"%s\" for a COPY: %s",
+             copy->drawn->name,
+             session->who.is_private ? "the session has another role or other settings"
+                                     : "its transaction has changed tables");
+    pgw_error_hint(error, "List the column, and write its values into the data; or use INSERT.");
+    return false;
+}
+
+/* Numbers have come, or none will: the client may go on. */
+static void on_numbers(void *owner)
+{
+    px_session *session = owner;
+    px_copied_feed(session, PGW_LITERAL(""));
+    if (px_copy_lacks_numbers(session->own.copy) && !px_copied_is_apart(session) &&
+        session->own.copy_in) {
+        pgw_buf out = {0};
+        pgw_write_copy_fail("keys cannot be drawn", &out);
+        session->own.copy_in = false;
+        px_session_send(session, &out);
+        pgw_buf_free(&out);
+    }
+    px_stream_resume(session->peer.stream);
+    px_session_look(session);
+}
+
 /* --- as it comes --- */
 
 void px_copied_begin(px_session *session, const px_reply *reply, pgw_slice body)
@@ -155,12 +243,22 @@ void px_copied_begin(px_session *session, const px_reply *reply, pgw_slice body)
     pgw_buf out = {0};
     px_copied_over(session);
     session->own.copy = px_copy_new(copy_of(reply), catalog, px_settings_env(session));
+    px_count(session->worker->metrics, PX_COPIES_BEGUN, 1);
+    if (copy_of(reply)->drawn != NULL)
+        px_copy_draw(session->own.copy, session->worker, session->who.identity, on_numbers,
+                     session);
     if (may_load(session, reply))
         begin_load(session, reply);
-    px_copy_response(body, &out);
+    px_copy_response(session->own.copy, body, &out);
     px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
     px_session_wake(session, PX_WAIT_IDLE);
+}
+
+/* So that a COPY is seen to go on. */
+static void count_rows(px_session *session)
+{
+    px_count(session->worker->metrics, PX_COPIED_ROWS, px_copy_rows_since(session->own.copy));
 }
 
 void px_copied_feed(px_session *session, pgw_slice bytes)
@@ -168,6 +266,8 @@ void px_copied_feed(px_session *session, pgw_slice bytes)
     pgw_buf out = {0};
     px_block_begin(&out);
     px_copy_data(session->own.copy, bytes, &out);
+    px_count(session->worker->metrics, PX_COPIED_BYTES, bytes.len);
+    count_rows(session);
     px_session_send_begun(session);
     px_link_give(session->own.link, &out);
 }
@@ -182,8 +282,14 @@ void px_copied_finish(px_session *session)
 
 void px_copied_over(px_session *session)
 {
-    if (session->own.copy != NULL)
-        px_count(session->worker->metrics, PX_COPIED_ROWS, px_copy_rows(session->own.copy));
+    uint32_t sequence;
+    int64_t number;
+    if (session->own.copy == NULL)
+        return;
+    if (px_copy_drawn(session->own.copy, &sequence, &number))
+        px_drawn_ahead(session, sequence, number);
+    count_rows(session);
+    px_count(session->worker->metrics, PX_COPIES_ENDED, 1);
     px_copy_free(session->own.copy);
     session->own.copy = NULL;
 }

@@ -5,7 +5,8 @@
 #ifndef PX_COPIED_H
 #define PX_COPIED_H
 
-#include "protocol/bytes.h"
+#include "protocol/error.h"
+#include "rewrite/statement/copy/copy_from.h"
 
 #include <stdbool.h>
 
@@ -17,6 +18,10 @@ struct px_reply;
 bool px_copied_is_owed(const struct px_session *session);
 /* Whether `reply` is of one that is about to be answered. */
 bool px_copied_is(const struct px_reply *reply);
+/* Whether the session may send such a COPY now. If not, the error is filled (0A000, 22023). What
+ * the session has on its link is to be known. */
+PGW_MUST_CHECK bool px_copied_may_begin(const struct px_session *session, const rw_copy *copy,
+                                        pgw_error *error);
 /* The link takes data (CopyInResponse, with this body), which is told to the client. */
 void px_copied_begin(struct px_session *session, const struct px_reply *reply, pgw_slice body);
 /* Bytes of data, cut anywhere. */

@@ -1,18 +1,19 @@
 #include "proxy/client/link/own_link.h"
 
 #include "proxy/base/log.h"
+#include "proxy/client/answer/copied.h"
 #include "proxy/client/core/goodbye.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/link/own_look.h"
 #include "proxy/client/numbers/drawn.h"
 #include "proxy/client/numbers/refill.h"
 #include "proxy/client/standing/doubt.h"
-#include "proxy/ingest/copy.h"
 #include "proxy/ingest/submit.h"
 
 /* Nothing that was prepared is there any more. */
 static void forget_link(px_session *session)
 {
+    px_copied_over(session);
     px_link_close(session->own.link);
     session->own.link = NULL;
     px_refill_end(session, false);
@@ -20,8 +21,6 @@ static void forget_link(px_session *session)
     px_own_look_free(session);
     session->own.ready = session->own.gone = session->own.copy_in = false;
     session->own.left = 0;
-    px_copy_free(session->own.copy);
-    session->own.copy = NULL;
     session->names.unnamed_on_link = false;
     px_statements_lose_link(&session->names.statements);
     for (size_t i = 0; i < session->group.count; i++)

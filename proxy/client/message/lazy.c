@@ -28,7 +28,8 @@
 
 bool px_lazy_is_wanted(const px_session *session)
 {
-    return (session->worker->config->has_lazy || session->known.now.says_lazy) &&
+    return (session->worker->config->has_lazy ||
+            session->known.now.says[RW_OWN_TRANSACTIONS] == RW_SAYS_LAZY) &&
            !session->who.is_private;
 }
 
@@ -49,11 +50,11 @@ bool px_lazy_may(const px_session *session)
 
 bool px_lazy_takes(const px_session *session, const rw_insert *insert, const px_catalog *catalog)
 {
-    const px_answer *session_says = &session->known.now;
+    rw_own_word says = session->known.now.says[RW_OWN_TRANSACTIONS];
     cfg_transactions table = px_catalog_config(catalog, insert->table)->transactions;
     bool lazy = table == CFG_TRANSACTIONS_LAZY
-                    ? !session_says->says_eager
-                    : table == CFG_TRANSACTIONS_UNSAID && session_says->says_lazy;
+                    ? says != RW_SAYS_EAGER
+                    : table == CFG_TRANSACTIONS_UNSAID && says == RW_SAYS_LAZY;
     return lazy && insert->values_merge && insert->returning == 0;
 }
 

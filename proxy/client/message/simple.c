@@ -5,6 +5,7 @@
 #include "protocol/replication.h"
 #include "protocol/utf8.h"
 #include "proxy/batch/register.h"
+#include "proxy/client/answer/copied.h"
 #include "proxy/client/answer/outcome.h"
 #include "proxy/client/answer/parts.h"
 #include "proxy/client/answer/refuse.h"
@@ -189,6 +190,15 @@ static bool is_copy(const rw_script *script)
     return script->count == 1 && script->statements[0].copy != NULL;
 }
 
+static px_step refuse_key(px_session *session, const pgw_error *error)
+{
+    if (!px_session_idle(session) && !px_session_need_link(session))
+        return PX_STEP_LATER;
+    px_refuse(session, error, false);
+    session->hand.doubted = false;
+    return PX_STEP_DONE;
+}
+
 /* A text that names a configured table or does something to the session. */
 static px_step look_into(px_session *session, px_text *text)
 {
@@ -203,6 +213,10 @@ static px_step look_into(px_session *session, px_text *text)
         return PX_STEP_LATER;
     if (text->refused && is_answered_here(session, text))
         return answer_refusal(session, text);
+    pgw_error error;
+    if (!text->refused && is_copy(&text->script) &&
+        !px_copied_may_begin(session, text->script.statements[0].copy, &error))
+        return refuse_key(session, &error);
     if (batchable && !text->refused && px_session_idle(session)) {
         session->hand.doubted = false;
         px_standing standing = px_session_standing(session);
@@ -237,15 +251,6 @@ static const rw_answer *ask(px_session *session, const px_text *text, bool *late
     const rw_answer *answers = px_keys_ask(session, &of, later, error);
     free(inserts);
     return answers;
-}
-
-static px_step refuse_key(px_session *session, const pgw_error *error)
-{
-    if (!px_session_idle(session) && !px_session_need_link(session))
-        return PX_STEP_LATER;
-    px_refuse(session, error, false);
-    session->hand.doubted = false;
-    return PX_STEP_DONE;
 }
 
 /* Whether its keys were asked for, and no table is found any more where that one is. */

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "proxy/client/prepared/by_key.h"
 
+#include "proxy/client/answer/copied.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/core/settings.h"
 #include "proxy/client/link/own_look.h"
@@ -180,6 +181,10 @@ px_step px_by_key_renew(px_session *session, px_statement *statement)
         return refuse_change(session, "whose key is updated");
     if (statement->lookups->copy != NULL && !holds)
         return refuse_change(session, "that is copied into");
+    pgw_error error;
+    if (statement->lookups->copy != NULL &&
+        !px_copied_may_begin(session, statement->lookups->copy, &error))
+        return px_prepare_refuse(session, NULL, &error);
     px_lookups *otherwise = statement->lookups->otherwise;
     if (otherwise != NULL && !px_lookups_hold(otherwise, catalog)) {
         px_lookups_drop(otherwise);
@@ -201,7 +206,8 @@ bool px_by_key_may_change(const px_statement *statement)
 
 px_step px_by_key_refuse(px_session *session, const px_foreign *foreign, const pgw_error *refusal)
 {
-    return foreign->outlived ? refuse_change(session, "whose key is updated") : px_prepare_refuse(session, NULL, refusal);
+    return foreign->outlived ? refuse_change(session, "whose key is updated")
+                             : px_prepare_refuse(session, NULL, refusal);
 }
 
 /* The Bind of a statement that it has for itself, which changes the key. */

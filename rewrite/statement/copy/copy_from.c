@@ -49,7 +49,8 @@ typedef struct reader {
 
 static pgw_slice keep(reader *in, const char *text)
 {
-    return text == NULL ? (pgw_slice){NULL, 0} : pgw_arena_copy(in->reading->arena, pgw_slice_str(text));
+    return text == NULL ? (pgw_slice){NULL, 0}
+                        : pgw_arena_copy(in->reading->arena, pgw_slice_str(text));
 }
 
 static void read_format(reader *in, const char *name)
@@ -65,13 +66,16 @@ static void read_header(reader *in, const PgQuery__Node *arg)
 {
     const char *text = string_of(arg);
     bool match = text != NULL && strcasecmp(text, "match") == 0;
-    in->out->data.header = match ? PGW_COPY_HEADER_MATCH : is_on(arg) ? PGW_COPY_HEADER : PGW_COPY_NO_HEADER;
+    in->out->data.header = match        ? PGW_COPY_HEADER_MATCH
+                           : is_on(arg) ? PGW_COPY_HEADER
+                                        : PGW_COPY_NO_HEADER;
 }
 
 /* Options that change nothing for what is read here. */
 static bool is_neutral(const char *name)
 {
-    static const char *const names[] = {"freeze", "on_error", "reject_limit", "log_verbosity", "force_quote"};
+    static const char *const names[] = {"freeze", "on_error", "reject_limit", "log_verbosity",
+                                        "force_quote"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
             return true;
@@ -143,7 +147,8 @@ static bool read_options(reader *in)
     data->csv_dot_ends = env->server < 18;
     for (size_t i = 0; i < in->copy->n_options; i++) {
         const PgQuery__Node *node = in->copy->options[i];
-        const PgQuery__DefElem *option = node->node_case == PG_QUERY__NODE__NODE_DEF_ELEM ? node->def_elem : NULL;
+        const PgQuery__DefElem *option =
+            node->node_case == PG_QUERY__NODE__NODE_DEF_ELEM ? node->def_elem : NULL;
         if (option == NULL || (!read_option(in, option) && rw_grammar_is_older(env)))
             return refuse(in, "it has an option that is not known here",
                           "Known are the options of PostgreSQL 15 to 18.");
@@ -201,20 +206,54 @@ static unsigned char force_of(const reader *in, const char *column)
                            (is_listed(in->force_not_null, column) ? PGW_COPY_FORCE_NOT_NULL : 0));
 }
 
+static bool lists(const PgQuery__CopyStmt *copy, const char *column)
+{
+    for (size_t i = 0; i < copy->n_attlist; i++)
+        if (strcmp(rw_star_name(copy->attlist[i]), column) == 0)
+            return true;
+    return false;
+}
+
+/* The first hash_key column that the list leaves out, if its values are numbers of a sequence that
+ * can be drawn for it; else NULL. */
+static const rw_column *drawn_column(const PgQuery__CopyStmt *copy, const rw_table *table)
+{
+    for (size_t i = 0; copy->n_attlist > 0 && i < table->hash_key_count; i++) {
+        const rw_column *column = &table->columns[table->hash_key[i]];
+        if (lists(copy, column->name) || rw_table_defaults_to_null(table, table->hash_key[i]))
+            continue;
+        bool integer =
+            column->type == PGW_INT2 || column->type == PGW_INT4 || column->type == PGW_INT8;
+        return column->draws_from != 0 && integer ? column : NULL;
+    }
+    return NULL;
+}
+
+static bool lists_key(const PgQuery__CopyStmt *copy, const rw_table *table)
+{
+    bool all = true;
+    for (size_t i = 0; copy->n_attlist > 0 && i < table->primary_key_count; i++)
+        all = all && lists(copy, table->columns[table->primary_key[i]].name);
+    return all;
+}
+
 static bool lacks_key(reader *in, size_t column)
 {
-    if (rw_table_defaults_to_null(in->table, column))
+    if (rw_table_defaults_to_null(in->table, column) ||
+        &in->table->columns[column] == in->out->drawn)
         return true;
     refuse(in, "its columns are without one that the hash is made of",
            "List the column, and write its values into the data; or use INSERT.");
-    pgw_error_detail(in->reading->error, "Column \"%s\" is missing.", in->table->columns[column].name);
+    pgw_error_detail(in->reading->error, "Column \"%s\" is missing.",
+                     in->table->columns[column].name);
     return false;
 }
 
 static bool names_hash(reader *in)
 {
     if (!in->table->strict)
-        return refuse(in, "its columns name the hash column", "keyspread computes it; leave it out.");
+        return refuse(in, "its columns name the hash column",
+                      "keyspread computes it; leave it out.");
     return pgw_fail(in->reading->error, "42703", "column \"%s\" of relation \"%s\" does not exist",
                     in->table->columns[in->table->hash_column].name, in->table->name);
 }
@@ -238,6 +277,8 @@ static bool read_columns(reader *in)
                 wanted[i] = key[k] = (uint16_t)data->wanted_count;
             }
     }
+    in->out->drawn = drawn_column(in->copy, table);
+    in->out->keyed = lists_key(in->copy, table);
     for (size_t k = 0; k < table->hash_key_count; k++)
         if (key[k] == 0 && !lacks_key(in, table->hash_key[k]))
             return false;
@@ -247,33 +288,46 @@ static bool read_columns(reader *in)
     return true;
 }
 
-/* The hash column's name, as a line of names has it. */
-static void write_name(reader *in)
+/* A column's name, as a line of names has it. */
+static void write_name(const pgw_copy_options *data, const char *name, pgw_buf *out)
 {
-    pgw_copy_options *data = &in->out->data;
-    const char *name = in->table->columns[in->table->hash_column].name;
     bool csv = data->format == PGW_COPY_CSV;
-    pgw_buf out = {0};
     if (csv)
-        pgw_buf_add_byte(&out, data->quote);
+        pgw_buf_add_byte(out, data->quote);
     for (; *name != '\0'; name++) {
-        if (csv ? *name == data->quote || *name == data->escape : *name == '\\' || *name == data->delimiter)
-            pgw_buf_add_byte(&out, csv ? data->escape : '\\');
-        pgw_buf_add_byte(&out, *name);
+        if (csv ? *name == data->quote || *name == data->escape
+                : *name == '\\' || *name == data->delimiter)
+            pgw_buf_add_byte(out, csv ? data->escape : '\\');
+        pgw_buf_add_byte(out, *name);
     }
     if (csv)
-        pgw_buf_add_byte(&out, data->quote);
-    data->added = pgw_arena_keep(in->reading->arena, &out);
+        pgw_buf_add_byte(out, data->quote);
 }
 
-bool rw_copy_from_read(const PgQuery__CopyStmt *copy, const rw_table *table, const pgw_reading *reading, rw_copy *out)
+static void write_names(reader *in)
+{
+    pgw_copy_options *data = &in->out->data;
+    pgw_buf out = {0};
+    if (in->out->drawn != NULL) {
+        write_name(data, in->out->drawn->name, &out);
+        pgw_buf_add_byte(&out, data->delimiter);
+    }
+    write_name(data, in->table->columns[in->table->hash_column].name, &out);
+    data->added = pgw_arena_keep(in->reading->arena, &out);
+    data->added_count = rw_copy_added(in->out);
+}
+
+bool rw_copy_from_read(const PgQuery__CopyStmt *copy, const rw_table *table,
+                       const pgw_reading *reading, rw_copy *out)
 {
     *out = (rw_copy){.table = table};
     reader in = {.copy = copy, .table = table, .reading = reading, .out = out};
     if (table->unusable != NULL) {
-        pgw_fail(reading->error, "55000", "table \"%s\" cannot be written: %s", table->name, table->unusable);
-        pgw_error_hint(reading->error, "Correct the table or the configuration; \"keyspread verify\" counts "
-                                       "rows with a wrong hash.");
+        pgw_fail(reading->error, "55000", "table \"%s\" cannot be written: %s", table->name,
+                 table->unusable);
+        pgw_error_hint(reading->error,
+                       "Correct the table or the configuration; \"keyspread verify\" counts "
+                       "rows with a wrong hash.");
         return false;
     }
     if (copy->is_program || copy->filename[0] != '\0')
@@ -282,12 +336,13 @@ bool rw_copy_from_read(const PgQuery__CopyStmt *copy, const rw_table *table, con
     if (table->defaults_unknown)
         return refuse(&in, "the backend has no COPY", "Use INSERT … VALUES with many rows.");
     if (!reading->env->conforming)
-        return refuse(&in, "backslashes are escapes in its options", "SET standard_conforming_strings TO on.");
+        return refuse(&in, "backslashes are escapes in its options",
+                      "SET standard_conforming_strings TO on.");
     if (!read_options(&in) || !read_columns(&in))
         return false;
     if (out->data.format == PGW_COPY_BINARY && table->hash_type != RW_HASH_INT8)
         return refuse(&in, "its hash is no int8, which binary data would need", "Use text or csv.");
-    write_name(&in);
+    write_names(&in);
     return true;
 }
 
@@ -295,6 +350,7 @@ bool rw_copy_from_read(const PgQuery__CopyStmt *copy, const rw_table *table, con
 
 static void put_columns(rw_star_texts *texts, const PgQuery__CopyStmt *copy, const rw_table *table)
 {
+    const rw_column *drawn = drawn_column(copy, table);
     pgw_buf text = {0};
     int32_t at = copy->relation->location;
     pgw_buf_add_str(&text, copy->n_attlist > 0 ? ", " : " (");
@@ -303,6 +359,10 @@ static void put_columns(rw_star_texts *texts, const PgQuery__CopyStmt *copy, con
             rw_add_identifier(&text, table->columns[i].name);
             pgw_buf_add_str(&text, ", ");
         }
+    if (drawn != NULL) {
+        rw_add_identifier(&text, drawn->name);
+        pgw_buf_add_str(&text, ", ");
+    }
     rw_add_identifier(&text, table->columns[table->hash_column].name);
     pgw_buf_add_str(&text, copy->n_attlist > 0 ? "" : ")");
     if (copy->n_attlist > 0)
@@ -345,10 +405,10 @@ const rw_copy *rw_copy_keep(const rw_copy *copy, pgw_arena *arena)
     if (data->marker.ptr != NULL)
         kept->data.marker = pgw_arena_copy(arena, data->marker);
     kept->data.added = pgw_arena_copy(arena, data->added);
-    kept->data.wanted =
-        memcpy(pgw_arena_alloc(arena, (data->columns + 1) * sizeof *data->wanted), data->wanted,
-               data->columns * sizeof *data->wanted);
+    kept->data.wanted = memcpy(pgw_arena_alloc(arena, (data->columns + 1) * sizeof *data->wanted),
+                               data->wanted, data->columns * sizeof *data->wanted);
     kept->data.force = memcpy(pgw_arena_alloc(arena, keys), data->force, keys);
-    kept->key = memcpy(pgw_arena_alloc(arena, keys * sizeof *copy->key), copy->key, keys * sizeof *copy->key);
+    kept->key = memcpy(pgw_arena_alloc(arena, keys * sizeof *copy->key), copy->key,
+                       keys * sizeof *copy->key);
     return kept;
 }

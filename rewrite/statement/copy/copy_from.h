@@ -12,19 +12,30 @@
 typedef struct rw_copy {
     const rw_table *table;
     pgw_copy_options data;
-    const uint16_t *key; /* Each hash_key column has the number of its field among those that are read,
-                            from 1, or 0 where the list of columns leaves it out, and it is NULL. */
+    /* Each hash_key column has the number of its field among those that are read, from 1, or 0
+     * where the list of columns leaves it out: it is NULL, or `drawn`. */
+    const uint16_t *key;
+    /* The hash_key column that the list leaves out and whose values are the next numbers of its
+     * sequence: its field stands before the hash. NULL: there is none. */
+    const rw_column *drawn;
+    bool keyed; /* The data has all columns of the primary key. */
 } rw_copy;
 
-/* Reads a COPY FROM of `table`, which copy->relation names. What `out` points to is in the reading's
- * arena, so that the tree may be freed. False: it is refused, the error is filled (0A000, 42703,
- * 55000). */
+/* Reads a COPY FROM of `table`, which copy->relation names. What `out` points to is in the
+ * reading's arena, so that the tree may be freed. False: it is refused, the error is filled (0A000,
+ * 42703, 55000). */
 PGW_MUST_CHECK bool rw_copy_from_read(const PgQuery__CopyStmt *copy, const rw_table *table,
                                       const pgw_reading *reading, rw_copy *out);
 /* A copy in `arena` of all but the table. */
 const rw_copy *rw_copy_keep(const rw_copy *copy, pgw_arena *arena);
-/* The list of its columns with the hash column at the end, in the place of the client's; and FREEZE
+/* The list of its columns with the drawn one and the hash column at the end, in the place of the
+ * client's; and FREEZE
  * is left away where PostgreSQL has the table in partitions, which it refuses. */
 void rw_copy_from_put(rw_star_texts *texts, const PgQuery__CopyStmt *copy, const rw_table *table);
+/* How many fields are added to each row. */
+static inline size_t rw_copy_added(const rw_copy *copy)
+{
+    return copy->drawn != NULL ? 2 : 1;
+}
 
 #endif

@@ -168,6 +168,26 @@ static void set_setting(reader *in, pgw_slice name, bool local, bool zone)
         out->setting_value = nothing;
 }
 
+/* SET x.y = …: an extension's, anybody's, or keyspread's own, whose words are known. */
+static void set_qualified(reader *in, pgw_slice first, bool local)
+{
+    rw_statement *out = in->out;
+    pgw_slice value;
+    add(in, RW_EFFECT_SETTINGS | RW_EFFECT_STATE | (local ? RW_EFFECT_TRANSACTION : 0));
+    advance(in);
+    pgw_slice last = take_name(in),
+              name = pgw_slice_str(pgw_arena_printf(in->arena, "%.*s.%.*s", (int)first.len,
+                                                    first.ptr, (int)last.len, last.ptr));
+    rw_own_setting own = rw_own_setting_of(rw_setting_name(in->arena, name));
+    bool plain = own < RW_OWN_SETTINGS && (at_word(in, "to") || at_text(in, "="));
+    advance(in);
+    if (!plain || !take_value(in, false, &value) || rw_own_word_of(own, value) != RW_SAYS_WRONG)
+        return;
+    out->error = pgw_arena_alloc(in->arena, sizeof *out->error);
+    rw_own_refuse(own, value, out->error);
+    out->kind = RW_STATEMENT_REFUSED;
+}
+
 /* What stands behind SET [SESSION | LOCAL]. */
 static void read_set_rest(reader *in, bool session, bool local)
 {
@@ -196,8 +216,8 @@ static void read_set_rest(reader *in, bool session, bool local)
         return;
     }
     pgw_slice name = take_name(in);
-    if (name.len > 0 && at_text(in, ".")) { /* an extension's, or anybody's */
-        add(in, RW_EFFECT_SETTINGS | RW_EFFECT_STATE | (local ? RW_EFFECT_TRANSACTION : 0));
+    if (name.len > 0 && at_text(in, ".")) {
+        set_qualified(in, name, local);
         return;
     }
     bool plain = name.len > 0 && (at_word(in, "to") || at_text(in, "="));

@@ -24,6 +24,63 @@ const char *const rw_tracked[RW_TRACKED] = {
     [RW_SEARCH_PATH] = "search_path",
 };
 
+/* ---- keyspread's own ---- */
+
+const char *const rw_own[RW_OWN_SETTINGS] = {
+    [RW_OWN_TRANSACTIONS] = "keyspread.transactions",
+    [RW_OWN_COPY] = "keyspread.copy",
+    [RW_OWN_COPY_ON_CONFLICT] = "keyspread.copy_on_conflict",
+};
+
+static const struct {
+    const char *word;
+    rw_own_setting setting;
+    rw_own_word says;
+} own_words[] = {
+    {"eager", RW_OWN_TRANSACTIONS, RW_SAYS_EAGER},
+    {"lazy", RW_OWN_TRANSACTIONS, RW_SAYS_LAZY},
+    {"atomic", RW_OWN_COPY, RW_SAYS_ATOMIC},
+    {"partition", RW_OWN_COPY, RW_SAYS_PARTITION},
+    {"error", RW_OWN_COPY_ON_CONFLICT, RW_SAYS_ERROR},
+    {"nothing", RW_OWN_COPY_ON_CONFLICT, RW_SAYS_DO_NOTHING},
+    {"update", RW_OWN_COPY_ON_CONFLICT, RW_SAYS_UPDATE},
+};
+enum { OWN_WORDS = sizeof own_words / sizeof *own_words };
+
+rw_own_word rw_own_word_of(rw_own_setting setting, pgw_slice value)
+{
+    for (size_t i = 0; i < OWN_WORDS; i++)
+        if (own_words[i].setting == setting && pgw_slice_ieq_str(value, own_words[i].word))
+            return own_words[i].says;
+    return value.len == 0 ? RW_SAYS_NOTHING : RW_SAYS_WRONG;
+}
+
+rw_own_setting rw_own_setting_of(pgw_slice name)
+{
+    rw_own_setting i = 0;
+    while (i < RW_OWN_SETTINGS && !pgw_slice_eq_str(name, rw_own[i]))
+        i++;
+    return i;
+}
+
+bool rw_own_refuse(rw_own_setting setting, pgw_slice value, pgw_error *error)
+{
+    pgw_buf words = {0};
+    for (size_t i = 0; i < OWN_WORDS; i++)
+        if (own_words[i].setting == setting)
+            pgw_buf_addf(&words, "%s%s", words.len > 0 ? ", " : "", own_words[i].word);
+    if (value.len > 0)
+        pgw_fail(error, "22023", "invalid value for parameter \"%s\": \"%.*s\"", rw_own[setting],
+                 (int)value.len, value.ptr);
+    else
+        pgw_fail(error, "22023", "invalid value for parameter \"%s\"", rw_own[setting]);
+    pgw_error_hint(error, "Available values: %.*s.", (int)words.len, words.ptr);
+    pgw_buf_free(&words);
+    return false;
+}
+
+/* ---- names ---- */
+
 pgw_slice rw_setting_name(pgw_arena *arena, pgw_slice name)
 {
     char *copy = (char *)pgw_arena_copy(arena, name).ptr;

@@ -94,10 +94,25 @@ static void feed(pgw_copy *copy, const void *bytes, size_t len, pgw_buf *out)
 
 #define SIGNATURE "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0\2??"
 
-static void check_binary(pgw_slice tuple, pgw_slice expected)
+/* The same with its length; if `context` is there, behind a field of one byte. */
+static bool fill_binary(void *context, const pgw_copy_field *fields, pgw_buf *out)
 {
-    static const pgw_copy_options options = {.format = PGW_COPY_BINARY, COLUMNS};
-    pgw_copy *copy = pgw_copy_new(&options, fill, NULL);
+    pgw_buf field = {0};
+    bool filled = fill(NULL, fields, &field);
+    if (context != NULL)
+        pgw_buf_add(out, "\0\0\0\1n", 5);
+    if (filled || context != NULL) {
+        pgw_buf_add_i32(out, filled ? (int32_t)field.len : -1);
+        pgw_buf_add(out, field.ptr, field.len);
+    }
+    pgw_buf_free(&field);
+    return filled || context != NULL;
+}
+
+static void check_added(size_t added, pgw_slice tuple, pgw_slice expected)
+{
+    const pgw_copy_options options = {.format = PGW_COPY_BINARY, COLUMNS, .added_count = added};
+    pgw_copy *copy = pgw_copy_new(&options, fill_binary, added > 1 ? &added : NULL);
     pgw_buf out = {0};
     feed(copy, SIGNATURE, sizeof SIGNATURE - 1, &out);
     assert_int_equal(out.len, sizeof SIGNATURE - 1);
@@ -108,6 +123,11 @@ static void check_binary(pgw_slice tuple, pgw_slice expected)
     assert_memory_equal(out.ptr, expected.ptr, expected.len);
     pgw_buf_free(&out);
     pgw_copy_free(copy);
+}
+
+static void check_binary(pgw_slice tuple, pgw_slice expected)
+{
+    check_added(0, tuple, expected);
 }
 
 static void test_binary(void **state)
@@ -122,6 +142,11 @@ static void test_binary(void **state)
     check_binary(PGW_LITERAL("\0\4" A A A A "\377\377"), PGW_LITERAL("\0\5" A A A A "\377\377"));
     check_binary(PGW_LITERAL("\0\0\0\3" A A), PGW_LITERAL("\0\0\0\4" A A));
     check_binary(PGW_LITERAL("\0"), PGW_LITERAL("\0"));
+    check_added(2, PGW_LITERAL("\0\3" A NONE A "\377\377"),
+                PGW_LITERAL("\0\5" A NONE A "\0\0\0\1n\0\0\0\5<a|a>\377\377"));
+    check_added(2, PGW_LITERAL("\0\3" NONE A A), PGW_LITERAL("\0\5" NONE A A "\0\0\0\1n" NONE));
+    check_added(2, PGW_LITERAL("\0\2" A A), PGW_LITERAL("\0\2" A A));
+    check_added(2, PGW_LITERAL("\0\4" A A A A), PGW_LITERAL("\0\6" A A A A));
 }
 
 /* What is longer than can be kept is not known, and passes all the same. */
