@@ -40,6 +40,8 @@ typedef struct pgw_copy_options {
     pgw_slice marker;  /* The string that stands for a column's default; without a pointer there is
                           none. */
     bool csv_dot_ends; /* `\.` alone on a line of csv ends the data, as before PostgreSQL 18. */
+    bool every_row;    /* Rows of fewer or more fields than they should have are filled, too: no
+                          server judges them. */
     size_t columns;    /* Each of the client's rows has so many fields. */
     const uint16_t *wanted; /* Each column has the number of its field among those that are read,
                                from 1, or 0 where it is not read. */

@@ -56,6 +56,8 @@ struct pgw_copy {
     bool quoted, escaped; /* The byte is inside of quotes; it stands behind an escape there. */
     eol eol;
     bool began; /* The first line has ended. */
+    bool odd;   /* The row whose field is added has other than options->columns fields. */
+    const pgw_copy_fault *wrong; /* The first that was found; NULL: none was. */
     binary binary;
     pgw_buf raw;            /* The bytes of the row's fields that are read. */
     size_t *begins, *ends;  /* Where each field that is read begins and ends in `raw`. */
@@ -92,6 +94,23 @@ size_t pgw_copy_header_end(const pgw_copy *copy)
 bool pgw_copy_has_ended(const pgw_copy *copy)
 {
     return copy->ended || copy->marked;
+}
+
+const pgw_copy_fault *pgw_copy_wrong(const pgw_copy *copy)
+{
+    return copy->wrong;
+}
+
+bool pgw_copy_is_odd(const pgw_copy *copy, size_t *fields)
+{
+    *fields = copy->column;
+    return copy->odd;
+}
+
+static void blame(pgw_copy *copy, const pgw_copy_fault *fault)
+{
+    if (copy->wrong == NULL)
+        copy->wrong = fault;
 }
 
 bool pgw_copy_line(const pgw_copy *copy, uint64_t line, size_t *bytes)
@@ -179,7 +198,8 @@ static void add_to_row(pgw_copy *copy, pgw_buf *out)
     copy->marked = copy->marked || is_end(copy);
     const pgw_copy_options *options = copy->options;
     bool header = !copy->began && options->header != PGW_COPY_NO_HEADER;
-    if (copy->column < options->columns || is_end(copy) ||
+    bool few = copy->column < options->columns;
+    if ((few && !options->every_row) || is_end(copy) ||
         (header && options->header == PGW_COPY_HEADER))
         return;
     pgw_buf_add_byte(out, options->delimiter);
@@ -187,10 +207,13 @@ static void add_to_row(pgw_copy *copy, pgw_buf *out)
         pgw_buf_add_slice(out, options->added);
         return;
     }
-    read_fields(copy);
+    copy->odd = copy->column != options->columns;
+    if (!few)
+        read_fields(copy);
     if (!copy->fill(copy->context, copy->fields, out))
         pgw_buf_add_slice(out, options->null);
     copy->rows++;
+    copy->odd = false;
 }
 
 /* At the end of its line, or of the data: the row ends here. */
@@ -316,10 +339,24 @@ static void pass_plain_rows(chunk *in)
 
 /* --- text and csv --- */
 
+/* A carriage return, or a newline, that does not end lines of this data. */
+static void blame_eol(pgw_copy *copy, bool cr)
+{
+    static const pgw_copy_fault faults[2][2] = {
+        {{"literal newline found in data", "Use \"\\n\" to represent newline."},
+         {"literal carriage return found in data", "Use \"\\r\" to represent carriage return."}},
+        {{"unquoted newline found in data", "Use quoted CSV field to represent newline."},
+         {"unquoted carriage return found in data",
+          "Use quoted CSV field to represent carriage return."}}};
+    blame(copy, &faults[copy->options->format == PGW_COPY_CSV][cr]);
+}
+
 static void end_line(chunk *in)
 {
     pgw_copy *copy = in->copy;
     bool cr = *in->at == '\r';
+    if (cr ? copy->eol == EOL_NL : copy->eol == EOL_CR || copy->eol == EOL_CRNL)
+        blame_eol(copy, cr);
     end_row(in);
     copy->behind_cr = cr;
     if (!cr)
@@ -342,6 +379,8 @@ static void pass_newline(chunk *in)
     bool both = *in->at == '\n' && (copy->eol == EOL_UNKNOWN || copy->eol == EOL_CRNL);
     if (copy->eol == EOL_UNKNOWN)
         copy->eol = both ? EOL_CRNL : EOL_CR;
+    if (copy->eol == EOL_CRNL && !both)
+        blame_eol(copy, true);
     if (both)
         in->row = in->field = ++in->at;
     copy->behind_cr = false;
@@ -488,6 +527,8 @@ static void read_csv(chunk *in)
 
 /* --- binary --- */
 
+static const pgw_copy_fault bad_header = {"invalid COPY file header (wrong length)", ""};
+
 /* Takes bytes of a number of `size` bytes. False: more of it has to come. */
 static bool take_number(chunk *in, size_t size, int32_t *value)
 {
@@ -507,7 +548,8 @@ static bool take_number(chunk *in, size_t size, int32_t *value)
 static void add_to_tuple(chunk *in)
 {
     pgw_copy *copy = in->copy;
-    for (size_t i = 0; i < copy->options->wanted_count; i++) {
+    copy->odd = copy->column != copy->options->columns;
+    for (size_t i = 0; !copy->odd && i < copy->options->wanted_count; i++) {
         copy->fields[i].unknown = copy->overlong;
         copy->fields[i].bytes =
             (pgw_slice){copy->raw.ptr + copy->begins[i], copy->ends[i] - copy->begins[i]};
@@ -520,6 +562,7 @@ static void add_to_tuple(chunk *in)
         memcpy(in->out->ptr + at, &len, sizeof len);
     }
     copy->rows++;
+    copy->odd = false;
 }
 
 /* A field has ended, or the tuple had none. */
@@ -530,7 +573,7 @@ static void next_of_tuple(chunk *in)
     copy->binary.place = more ? IN_LENGTH : IN_COUNT;
     if (more)
         return;
-    if (copy->column == copy->options->columns)
+    if (copy->column == copy->options->columns || copy->options->every_row)
         add_to_tuple(in);
     copy->line++;
     begin_row(copy);
@@ -545,6 +588,9 @@ static void begin_tuple(chunk *in, int32_t count)
     pgw_buf_add_i16(in->out, (int16_t)(count + more));
     in->put = in->at;
     copy->binary.count = count;
+    static const pgw_copy_fault wrong = {"invalid number of fields", ""};
+    if (count < -1)
+        blame(copy, &wrong);
     if (count < 0)
         copy->binary.place = IN_TRAILER;
     else
@@ -557,6 +603,9 @@ static void begin_value(chunk *in, int32_t len)
     begin_field(copy);
     if (copy->wanted > 0)
         copy->fields[copy->wanted - 1].null = len == -1;
+    static const pgw_copy_fault wrong = {"invalid field size", ""};
+    if (len < -1)
+        blame(copy, &wrong);
     copy->binary.left = len > 0 ? (size_t)len : 0;
     copy->binary.place = len < -1 ? IN_TRAILER : IN_VALUE;
 }
@@ -585,6 +634,8 @@ static bool read_tuples(chunk *in)
     case IN_EXTENSION_LENGTH:
         if (!take_number(in, 4, &number))
             return false;
+        if (number < 0)
+            blame(in->copy, &bad_header);
         it->left = number > 0 ? (size_t)number : 0;
         it->place = number < 0 ? IN_TRAILER : IN_EXTENSION;
         return true;
@@ -681,6 +732,19 @@ void pgw_copy_feed(pgw_copy *copy, pgw_slice bytes, pgw_buf *out)
     put(&in, in.end - copy->backslash);
 }
 
+/* What the data lacks at its end. */
+static void blame_end(pgw_copy *copy)
+{
+    static const pgw_copy_fault quoted = {"unterminated CSV quoted field", ""},
+                                cut = {"unexpected EOF in COPY data", ""};
+    const binary *it = &copy->binary;
+    bool whole = it->place == IN_TRAILER || (it->place == IN_COUNT && it->have == 0);
+    if (copy->options->format == PGW_COPY_CSV && copy->quoted)
+        blame(copy, &quoted);
+    else if (copy->options->format == PGW_COPY_BINARY && !whole)
+        blame(copy, &cut);
+}
+
 void pgw_copy_finish(pgw_copy *copy, pgw_buf *out)
 {
     chunk in = {.copy = copy, .at = "", .out = out};
@@ -689,6 +753,7 @@ void pgw_copy_finish(pgw_copy *copy, pgw_buf *out)
         pgw_buf_add_byte(out, '\\');
     if (copy->binary.place == IN_COUNT)
         pgw_buf_add(out, copy->binary.number, copy->binary.have);
+    blame_end(copy);
     if (copy->options->format != PGW_COPY_BINARY && !copy->ended && !copy->quoted &&
         (copy->len > 0 || copy->column > 0))
         end_row(&in);

@@ -44,12 +44,14 @@ typedef struct reader {
     const pgw_reading *reading;
     rw_copy *out;
     bool utf8;
+    bool whole;                                       /* No server reads its options. */
     const PgQuery__Node *force_null, *force_not_null; /* their lists of columns, or a star */
 } reader;
 
 static pgw_slice keep(reader *in, const char *text)
 {
-    return text == NULL ? (pgw_slice){NULL, 0} : pgw_arena_copy(in->reading->arena, pgw_slice_str(text));
+    return text == NULL ? (pgw_slice){NULL, 0}
+                        : pgw_arena_copy(in->reading->arena, pgw_slice_str(text));
 }
 
 static void read_format(reader *in, const char *name)
@@ -65,13 +67,16 @@ static void read_header(reader *in, const PgQuery__Node *arg)
 {
     const char *text = string_of(arg);
     bool match = text != NULL && strcasecmp(text, "match") == 0;
-    in->out->data.header = match ? PGW_COPY_HEADER_MATCH : is_on(arg) ? PGW_COPY_HEADER : PGW_COPY_NO_HEADER;
+    in->out->data.header = match        ? PGW_COPY_HEADER_MATCH
+                           : is_on(arg) ? PGW_COPY_HEADER
+                                        : PGW_COPY_NO_HEADER;
 }
 
 /* Options that change nothing for what is read here. */
 static bool is_neutral(const char *name)
 {
-    static const char *const names[] = {"freeze", "on_error", "reject_limit", "log_verbosity", "force_quote"};
+    static const char *const names[] = {"freeze", "on_error", "reject_limit", "log_verbosity",
+                                        "force_quote"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(name, names[i]) == 0)
             return true;
@@ -143,8 +148,9 @@ static bool read_options(reader *in)
     data->csv_dot_ends = env->server < 18;
     for (size_t i = 0; i < in->copy->n_options; i++) {
         const PgQuery__Node *node = in->copy->options[i];
-        const PgQuery__DefElem *option = node->node_case == PG_QUERY__NODE__NODE_DEF_ELEM ? node->def_elem : NULL;
-        if (option == NULL || (!read_option(in, option) && rw_grammar_is_older(env)))
+        const PgQuery__DefElem *option =
+            node->node_case == PG_QUERY__NODE__NODE_DEF_ELEM ? node->def_elem : NULL;
+        if (option == NULL || (!read_option(in, option) && (in->whole || rw_grammar_is_older(env))))
             return refuse(in, "it has an option that is not known here",
                           "Known are the options of PostgreSQL 15 to 18.");
     }
@@ -152,7 +158,12 @@ static bool read_options(reader *in)
     if (data->format != PGW_COPY_BINARY && !in->utf8)
         return refuse(in, "its data is in another encoding than UTF8",
                       "SET client_encoding TO 'UTF8', or write ENCODING 'UTF8'.");
-    return !pgw_copy_confuses(data) ||
+    return true;
+}
+
+static bool check_digits(reader *in)
+{
+    return !pgw_copy_confuses(&in->out->data) ||
            refuse(in, "a number could be read as its NULL, DEFAULT, DELIMITER, QUOTE or ESCAPE",
                   "Choose strings that are not made of digits.");
 }
@@ -207,14 +218,16 @@ static bool lacks_key(reader *in, size_t column)
         return true;
     refuse(in, "its columns are without one that the hash is made of",
            "List the column, and write its values into the data; or use INSERT.");
-    pgw_error_detail(in->reading->error, "Column \"%s\" is missing.", in->table->columns[column].name);
+    pgw_error_detail(in->reading->error, "Column \"%s\" is missing.",
+                     in->table->columns[column].name);
     return false;
 }
 
 static bool names_hash(reader *in)
 {
     if (!in->table->strict)
-        return refuse(in, "its columns name the hash column", "keyspread computes it; leave it out.");
+        return refuse(in, "its columns name the hash column",
+                      "keyspread computes it; leave it out.");
     return pgw_fail(in->reading->error, "42703", "column \"%s\" of relation \"%s\" does not exist",
                     in->table->columns[in->table->hash_column].name, in->table->name);
 }
@@ -257,7 +270,8 @@ static void write_name(reader *in)
     if (csv)
         pgw_buf_add_byte(&out, data->quote);
     for (; *name != '\0'; name++) {
-        if (csv ? *name == data->quote || *name == data->escape : *name == '\\' || *name == data->delimiter)
+        if (csv ? *name == data->quote || *name == data->escape
+                : *name == '\\' || *name == data->delimiter)
             pgw_buf_add_byte(&out, csv ? data->escape : '\\');
         pgw_buf_add_byte(&out, *name);
     }
@@ -266,28 +280,97 @@ static void write_name(reader *in)
     data->added = pgw_arena_keep(in->reading->arena, &out);
 }
 
-bool rw_copy_from_read(const PgQuery__CopyStmt *copy, const rw_table *table, const pgw_reading *reading, rw_copy *out)
+bool rw_copy_from_read(const PgQuery__CopyStmt *copy, const rw_table *table,
+                       const pgw_reading *reading, rw_copy *out)
 {
     *out = (rw_copy){.table = table};
     reader in = {.copy = copy, .table = table, .reading = reading, .out = out};
     if (table->unusable != NULL) {
-        pgw_fail(reading->error, "55000", "table \"%s\" cannot be written: %s", table->name, table->unusable);
-        pgw_error_hint(reading->error, "Correct the table or the configuration; \"keyspread verify\" counts "
-                                       "rows with a wrong hash.");
+        pgw_fail(reading->error, "55000", "table \"%s\" cannot be written: %s", table->name,
+                 table->unusable);
+        pgw_error_hint(reading->error,
+                       "Correct the table or the configuration; \"keyspread verify\" counts "
+                       "rows with a wrong hash.");
         return false;
     }
     if (copy->is_program || copy->filename[0] != '\0')
         return refuse(&in, "the server would read the rows, past keyspread",
                       "Send them by COPY … FROM STDIN, as psql's \\copy does.");
-    if (table->defaults_unknown)
-        return refuse(&in, "the backend has no COPY", "Use INSERT … VALUES with many rows.");
     if (!reading->env->conforming)
-        return refuse(&in, "backslashes are escapes in its options", "SET standard_conforming_strings TO on.");
-    if (!read_options(&in) || !read_columns(&in))
+        return refuse(&in, "backslashes are escapes in its options",
+                      "SET standard_conforming_strings TO on.");
+    if (!read_options(&in) || !check_digits(&in) || !read_columns(&in))
         return false;
     if (out->data.format == PGW_COPY_BINARY && table->hash_type != RW_HASH_INT8)
         return refuse(&in, "its hash is no int8, which binary data would need", "Use text or csv.");
     write_name(&in);
+    return true;
+}
+
+/* --- one whose rows are read as a whole --- */
+
+/* What is one byte is written as one. */
+static bool check_lengths(const reader *in)
+{
+    for (size_t i = 0; i < in->copy->n_options; i++) {
+        const PgQuery__DefElem *option = in->copy->options[i]->def_elem;
+        const char *name = option->defname, *text = string_of(option->arg);
+        bool one = strcmp(name, "delimiter") == 0 || strcmp(name, "quote") == 0 ||
+                   strcmp(name, "escape") == 0;
+        if (one && text != NULL && strlen(text) != 1)
+            return pgw_fail(in->reading->error, "0A000",
+                            "COPY %s must be a single one-byte character", name);
+    }
+    return true;
+}
+
+static bool is_twice(const size_t *columns, size_t i)
+{
+    for (size_t before = 0; before < i; before++)
+        if (columns[before] == columns[i])
+            return true;
+    return false;
+}
+
+/* Column `i` of its rows is one of the table's, and listed once. */
+static bool check_column(const reader *in, const size_t *columns, size_t i)
+{
+    const rw_table *table = in->table;
+    pgw_error *error = in->reading->error;
+    if (columns[i] == table->column_count)
+        return pgw_fail(error, "42703", "column \"%s\" of relation \"%s\" does not exist",
+                        rw_star_name(in->copy->attlist[i]), table->name);
+    return !is_twice(columns, i) ||
+           pgw_fail(error, "42701", "column \"%s\" specified more than once",
+                    table->columns[columns[i]].name);
+}
+
+bool rw_copy_from_read_whole(const PgQuery__CopyStmt *copy, const rw_table *table,
+                             const pgw_reading *reading, rw_copy *out, size_t **columns)
+{
+    enum { MOST = 1600 }; /* columns of a table (MaxHeapAttributeNumber) */
+    *out = (rw_copy){.table = table};
+    reader in = {.copy = copy, .table = table, .reading = reading, .out = out, .whole = true};
+    pgw_copy_options *data = &out->data;
+    if (!read_options(&in) || !check_lengths(&in))
+        return false;
+    data->every_row = true;
+    data->columns = data->wanted_count = count_columns(&in);
+    if (data->columns > MOST)
+        return pgw_fail(reading->error, "54011", "a COPY of more than %d columns", MOST);
+    uint16_t *wanted = pgw_arena_alloc(reading->arena, (data->columns + 1) * sizeof *wanted);
+    unsigned char *force = pgw_arena_alloc(reading->arena, data->columns + 1);
+    size_t *list = pgw_arena_alloc(reading->arena, (data->columns + 1) * sizeof *list);
+    for (size_t i = 0; i < data->columns; i++) {
+        list[i] = column_of(&in, i);
+        if (!check_column(&in, list, i))
+            return false;
+        wanted[i] = (uint16_t)(i + 1);
+        force[i] = force_of(&in, table->columns[list[i]].name);
+    }
+    data->wanted = wanted;
+    data->force = force;
+    *columns = list;
     return true;
 }
 
@@ -345,10 +428,10 @@ const rw_copy *rw_copy_keep(const rw_copy *copy, pgw_arena *arena)
     if (data->marker.ptr != NULL)
         kept->data.marker = pgw_arena_copy(arena, data->marker);
     kept->data.added = pgw_arena_copy(arena, data->added);
-    kept->data.wanted =
-        memcpy(pgw_arena_alloc(arena, (data->columns + 1) * sizeof *data->wanted), data->wanted,
-               data->columns * sizeof *data->wanted);
+    kept->data.wanted = memcpy(pgw_arena_alloc(arena, (data->columns + 1) * sizeof *data->wanted),
+                               data->wanted, data->columns * sizeof *data->wanted);
     kept->data.force = memcpy(pgw_arena_alloc(arena, keys), data->force, keys);
-    kept->key = memcpy(pgw_arena_alloc(arena, keys * sizeof *copy->key), copy->key, keys * sizeof *copy->key);
+    kept->key = memcpy(pgw_arena_alloc(arena, keys * sizeof *copy->key), copy->key,
+                       keys * sizeof *copy->key);
     return kept;
 }

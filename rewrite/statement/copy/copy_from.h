@@ -12,15 +12,21 @@
 typedef struct rw_copy {
     const rw_table *table;
     pgw_copy_options data;
-    const uint16_t *key; /* Each hash_key column has the number of its field among those that are read,
-                            from 1, or 0 where the list of columns leaves it out, and it is NULL. */
+    const uint16_t
+        *key; /* Each hash_key column has the number of its field among those that are read,
+                 from 1, or 0 where the list of columns leaves it out, and it is NULL. */
 } rw_copy;
 
-/* Reads a COPY FROM of `table`, which copy->relation names. What `out` points to is in the reading's
- * arena, so that the tree may be freed. False: it is refused, the error is filled (0A000, 42703,
- * 55000). */
+/* Reads a COPY FROM of `table`, which copy->relation names. What `out` points to is in the
+ * reading's arena, so that the tree may be freed. False: it is refused, the error is filled (0A000,
+ * 42703, 55000). */
 PGW_MUST_CHECK bool rw_copy_from_read(const PgQuery__CopyStmt *copy, const rw_table *table,
                                       const pgw_reading *reading, rw_copy *out);
+/* … for a server that has no COPY, which gets each field of a row by itself: column `i` of the rows
+ * is columns[i] of the table, among them the hash column, if it is listed. The table may be any. */
+PGW_MUST_CHECK bool rw_copy_from_read_whole(const PgQuery__CopyStmt *copy, const rw_table *table,
+                                            const pgw_reading *reading, rw_copy *out,
+                                            size_t **columns);
 /* A copy in `arena` of all but the table. */
 const rw_copy *rw_copy_keep(const rw_copy *copy, pgw_arena *arena);
 /* The list of its columns with the hash column at the end, in the place of the client's; and FREEZE
