@@ -11,7 +11,9 @@ enum { ALL = 16 << 20 }; /* bytes of the texts of one COPY, which are one transa
 
 void px_ydb_copies_tidy(px_ydb_session *session)
 {
-    if (session->copied == NULL || pgw_server_is_copying(session->server))
+    bool wanted = pgw_server_is_copying(session->server) ||
+                  pgw_server_next(session->server).ask == PGW_ASK_STORE;
+    if (session->copied == NULL || wanted)
         return;
     rw_copied_free(session->copied);
     session->copied = NULL;
@@ -104,7 +106,8 @@ void px_ydb_copies_store(px_ydb_session *session, pgw_portal *portal)
         return;
     }
     rw_program *program = rw_copied_program(session->copied);
-    px_ydb_copies_tidy(session);
+    rw_copied_free(session->copied);
+    session->copied = NULL;
     if (program == NULL) {
         pgw_server_completed(session->server, "COPY 0");
         return;
