@@ -176,7 +176,10 @@ static void begin_row(pgw_copy *copy)
 static void read_fields(pgw_copy *copy)
 {
     const pgw_copy_options *options = copy->options;
-    for (size_t i = 0; i < options->wanted_count; i++) {
+    size_t there = options->every_row && copy->column < options->wanted_count
+                       ? copy->column
+                       : options->wanted_count;
+    for (size_t i = 0; i < there; i++) {
         char *raw = copy->raw.ptr + copy->begins[i];
         size_t len = copy->ends[i] - copy->begins[i];
         copy->fields[i] = copy->overlong ? (pgw_copy_field){.unknown = true}
@@ -208,8 +211,7 @@ static void add_to_row(pgw_copy *copy, pgw_buf *out)
         return;
     }
     copy->odd = copy->column != options->columns;
-    if (!few)
-        read_fields(copy);
+    read_fields(copy);
     if (!copy->fill(copy->context, copy->fields, out))
         pgw_buf_add_slice(out, options->null);
     copy->rows++;

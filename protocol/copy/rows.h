@@ -48,7 +48,7 @@ typedef struct pgw_copy_fault {
  * is cut as PostgreSQL cuts it. */
 const pgw_copy_fault *pgw_copy_wrong(const pgw_copy *copy);
 /* With options->every_row, while a field is added: whether the row has other than options->columns
- * fields, so that none was read, and how many it has. */
+ * fields, and how many it has. Of text and csv those that are there were read, of binary none. */
 bool pgw_copy_is_odd(const pgw_copy *copy, size_t *fields);
 /* What comes now is no data: it stands behind the mark that ends it. */
 bool pgw_copy_has_ended(const pgw_copy *copy);

@@ -256,23 +256,24 @@ static bool take_row(rw_copied *it, const pgw_copy_field *values)
     size_t count;
     if (pgw_copy_wrong(it->rows) != NULL)
         return fail_cut(it);
-    if (pgw_copy_is_odd(it->rows, &count))
+    bool odd = pgw_copy_is_odd(it->rows, &count);
+    if (odd && (count > it->count || rw_copied_is_binary(it)))
         return fail_count(it, count);
     pgw_buf_clear(&it->row);
-    for (size_t i = 0; i < it->count; i++) {
+    for (size_t i = 0; i < (odd ? count : it->count); i++) {
         pgw_buf_add_str(&it->row, i > 0 ? ", " : "(");
         if (!add_value(it, &it->fields[i], &values[i]))
             return false;
     }
     pgw_buf_add_byte(&it->row, ')');
-    return add_row(it);
+    return odd ? fail_count(it, count) : add_row(it);
 }
 
 /* A pgw_copy_fill, which adds nothing. */
 static bool fill(void *context, const pgw_copy_field *values, pgw_buf *out)
 {
     rw_copied *it = context;
-    if (!has_failed(it))
+    if (!has_failed(it) && !pgw_copy_has_ended(it->rows))
         take_row(it, values);
     if (it->scratch.bytes > SCRATCH)
         pgw_arena_free(&it->scratch);
@@ -463,10 +464,23 @@ bool rw_copied_put(rw_copied *copied, pgw_slice bytes)
     return judge(copied);
 }
 
+/* A field of csv is open at the end of the data: PostgreSQL shows all that it has. */
+static bool fail_open(rw_copied *it)
+{
+    pgw_buf_add_byte(&it->out, it->copy.data.delimiter);
+    fail_cut(it);
+    pgw_buf_clear(&it->details);
+    return blame_row(it);
+}
+
 bool rw_copied_end(rw_copied *copied)
 {
-    if (!has_failed(copied))
+    bool fine = !has_failed(copied) && pgw_copy_wrong(copied->rows) == NULL;
+    if (fine)
         pgw_copy_finish(copied->rows, &copied->out);
+    if (fine && !has_failed(copied) && pgw_copy_wrong(copied->rows) != NULL &&
+        copied->copy.data.format == PGW_COPY_CSV)
+        fail_open(copied);
     return judge(copied);
 }
 

@@ -1,5 +1,6 @@
 #include "ydb/plain/copied_out.h"
 
+#include "protocol/copy/fields.h"
 #include "protocol/reader.h"
 #include "rewrite/lex/lexer.h"
 #include "rewrite/lex/quote.h"
@@ -130,7 +131,7 @@ static bool read_options(rw_copied_out *it, const PgQuery__CopyStmt *copy,
         it->quote = '"';
     if (it->escape == '\0')
         it->escape = it->quote;
-    return true;
+    return it->format == BINARY || pgw_copy_delimits(csv, it->delimiter, it->quote, reading->error);
 }
 
 /* The text in the brackets behind COPY. */

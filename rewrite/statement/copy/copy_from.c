@@ -309,8 +309,8 @@ bool rw_copy_from_read(const PgQuery__CopyStmt *copy, const rw_table *table,
 
 /* --- one whose rows are read as a whole --- */
 
-/* What is one byte is written as one. */
-static bool check_lengths(const reader *in)
+/* What is one byte is written as one, and can be what it is; the format is known. */
+static bool check_words(const reader *in)
 {
     for (size_t i = 0; i < in->copy->n_options; i++) {
         const PgQuery__DefElem *option = in->copy->options[i]->def_elem;
@@ -320,8 +320,16 @@ static bool check_lengths(const reader *in)
         if (one && text != NULL && strlen(text) != 1)
             return pgw_fail(in->reading->error, "0A000",
                             "COPY %s must be a single one-byte character", name);
+        bool known = text != NULL && (strcmp(text, "text") == 0 || strcmp(text, "csv") == 0 ||
+                                      strcmp(text, "binary") == 0);
+        if (strcmp(name, "format") == 0 && !known)
+            return pgw_fail(in->reading->error, "22023", "COPY format \"%s\" not recognized",
+                            text != NULL ? text : "");
     }
-    return true;
+    const pgw_copy_options *data = &in->out->data;
+    return data->format == PGW_COPY_BINARY ||
+           pgw_copy_delimits(data->format == PGW_COPY_CSV, data->delimiter, data->quote,
+                             in->reading->error);
 }
 
 static bool is_twice(const size_t *columns, size_t i)
@@ -352,7 +360,7 @@ bool rw_copy_from_read_whole(const PgQuery__CopyStmt *copy, const rw_table *tabl
     *out = (rw_copy){.table = table};
     reader in = {.copy = copy, .table = table, .reading = reading, .out = out, .whole = true};
     pgw_copy_options *data = &out->data;
-    if (!read_options(&in) || !check_lengths(&in))
+    if (!read_options(&in) || !check_words(&in))
         return false;
     data->every_row = true;
     data->columns = data->wanted_count = count_columns(&in);
