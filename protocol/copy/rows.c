@@ -575,7 +575,7 @@ static void next_of_tuple(chunk *in)
     copy->binary.place = more ? IN_LENGTH : IN_COUNT;
     if (more)
         return;
-    if (copy->column == copy->options->columns || copy->options->every_row)
+    if (copy->column == copy->options->columns)
         add_to_tuple(in);
     copy->line++;
     begin_row(copy);
@@ -593,7 +593,12 @@ static void begin_tuple(chunk *in, int32_t count)
     static const pgw_copy_fault wrong = {"invalid number of fields", ""};
     if (count < -1)
         blame(copy, &wrong);
-    if (count < 0)
+    bool odd = copy->options->every_row && count != (int32_t)copy->options->columns;
+    if (count >= 0 && odd) { /* PostgreSQL reads none of its fields. */
+        copy->column = (size_t)count;
+        add_to_tuple(in);
+    }
+    if (count < 0 || odd)
         copy->binary.place = IN_TRAILER;
     else
         next_of_tuple(in);

@@ -13,7 +13,9 @@
 enum {
     SCRATCH = 64 * 1024, /* bytes of values that are read before their memory is given back */
     SHOWN = 100,         /* bytes of a row or value that PostgreSQL shows */
-    TIMES = 4            /* A row may be so many times longer than a text. */
+    TIMES = 4,           /* A row may be so many times longer than a text. */
+    SIGNATURE = 11,      /* bytes that binary data begins with, … */
+    WITH_FLAGS = 15      /* … and its flags behind them */
 };
 
 /* What is kept of a column. */
@@ -417,15 +419,18 @@ size_t rw_copied_columns(const rw_copied *copied)
 static bool check_signature(rw_copied *it, pgw_slice bytes)
 {
     static const char expected[] = "PGCOPY\n\377\r\n";
-    enum { SIGNATURE = sizeof expected, WITH_FLAGS = SIGNATURE + 4 };
     size_t lacks = WITH_FLAGS - it->signature.len;
     pgw_buf_add(&it->signature, bytes.ptr, bytes.len < lacks ? bytes.len : lacks);
     size_t len = it->signature.len < SIGNATURE ? it->signature.len : SIGNATURE;
     const char *flags = it->signature.ptr + SIGNATURE;
     if (memcmp(it->signature.ptr, expected, len) != 0)
         return pgw_fail(&it->error, "22P04", "COPY file signature not recognized");
-    return it->signature.len < WITH_FLAGS || (flags[0] == 0 && flags[1] == 0) ||
-           pgw_fail(&it->error, "22P04", "unrecognized critical flags in COPY file header");
+    if (it->signature.len < WITH_FLAGS || (flags[0] == 0 && flags[1] == 0))
+        return true;
+    bool oids = flags[0] == 0 && flags[1] == 1;
+    return pgw_fail(&it->error, "22P04",
+                    oids ? "invalid COPY file header (WITH OIDS)"
+                         : "unrecognized critical flags in COPY file header");
 }
 
 /* The rows that were read need not stay. */
@@ -453,12 +458,11 @@ static bool judge(rw_copied *it)
 
 bool rw_copied_put(rw_copied *copied, pgw_slice bytes)
 {
-    enum { SIGNATURE_AND_FLAGS = 15 };
     if (has_failed(copied) || bytes.len == 0)
         return !has_failed(copied);
-    if (rw_copied_is_binary(copied) && copied->signature.len < SIGNATURE_AND_FLAGS &&
+    if (rw_copied_is_binary(copied) && copied->signature.len < WITH_FLAGS &&
         !check_signature(copied, bytes))
-        return blame_line(copied);
+        return false;
     if (!pgw_copy_has_ended(copied->rows))
         pgw_copy_feed(copied->rows, bytes, &copied->out);
     return judge(copied);
@@ -475,6 +479,8 @@ static bool fail_open(rw_copied *it)
 
 bool rw_copied_end(rw_copied *copied)
 {
+    if (!has_failed(copied) && rw_copied_is_binary(copied) && copied->signature.len < SIGNATURE)
+        pgw_fail(&copied->error, "22P04", "COPY file signature not recognized");
     bool fine = !has_failed(copied) && pgw_copy_wrong(copied->rows) == NULL;
     if (fine)
         pgw_copy_finish(copied->rows, &copied->out);
