@@ -80,7 +80,10 @@ class Files(CopiesCase):
         fields = errors[1][0]
         self.assertEqual(errors[0][0]["C"], fields["C"], fields)
         if fields["C"] not in ("23505", "22021"):
-            self.assertEqual([errors[0][0].get(code) for code in "MW"], [fields.get(code) for code in "MW"])
+            told = [[error.get(code) for code in "MW"] for error in (errors[0][0], fields)]
+            if "unexpected EOF" in fields["M"]:  # PostgreSQL knows the column, too
+                told[0][1] = told[0][1].split(", column")[0]
+            self.assertEqual(*told)
         if table == "whole" or got[0].kind == "E":
             self.assertEqual(self.count(table), 0)
         else:
@@ -141,9 +144,9 @@ class Files(CopiesCase):
     def test_a_value_that_cannot_be_read(self):
         for data in (b"1\tyesterday?\t\\N\t1\t1\t\\N\tt\n", b"1\t\\N\t\\N\t1\tx\t\\N\tt\n", b"1\t\\N\t\\N\t1\t1\tx\\\\1\tt\n",
                      b"1\t\\N\t\\N\t1\t1\t\\N\tmaybe\n", b"1\t\\N\t2026-02-30\t1\t1\t\\N\tt\n"):
-            expected, got = (self.load("copy kinds from stdin", data, link=link) for link in (self.plain, self.session))
-            expected, got = (next(reply.fields() for reply in replies if reply.kind == "E") for replies in (expected, got))
-            self.assertEqual([expected[code] for code in "CMW"], [got[code] for code in "CMW"])
+            told = [[reply.fields() for reply in self.load("copy kinds from stdin", data, link=link) if reply.kind == "E"]
+                    for link in (self.plain, self.session)]
+            self.assertEqual(*([[error[code] for code in "CMW"] for error in errors] for errors in told))
 
     def test_what_is_refused(self):
         for text, data in (("copy items from stdin where id > 1", b""), ("copy items from stdin (header match)", b""),
