@@ -6,7 +6,6 @@ import contextlib
 import io
 import re
 import subprocess
-import threading
 import unittest
 
 import asyncpg
@@ -316,6 +315,8 @@ class Loads(CopiesCase):
         self.assertEqual(wire.error_of(self.session.query("copy items from stdin")), "25006")
         self.session.query("rollback")
 
+
+class Memory(CopiesCase):
     def test_memory_is_bounded(self):
         """YDB takes no rows for a while, and then the client is not read on."""
         self.endpoint.order("stall", begins="insert", every=1, times=0)

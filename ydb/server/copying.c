@@ -24,12 +24,10 @@ static void await(pgw_server *server)
     pgw_ask(server, PGW_ASK_MESSAGE, NULL);
 }
 
-/* What stands behind it in the same text, or has come since, would be read while data is. */
+/* What stands behind it in the same text would be read while data is. */
 static bool is_last(const pgw_server *server)
 {
-    if (server->running == &server->lone)
-        return server->script.count == 1;
-    return server->finish == NULL || server->type == 'S' || server->type == 'H';
+    return server->running != &server->lone || server->script.count == 1;
 }
 
 bool pgw_copying_begin(pgw_server *server, bool binary, size_t columns)
@@ -41,7 +39,6 @@ bool pgw_copying_begin(pgw_server *server, bool binary, size_t columns)
         pgw_refuse(server, &error);
         return false;
     }
-    server->finish = NULL; /* A Sync or Flush that has come before the data means nothing. */
     server->copying = true;
     server->copied = server->then;
     write_response(server, 'G', binary, columns);
