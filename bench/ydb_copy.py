@@ -5,7 +5,7 @@
 
 The rows are `userid,ts,event` in csv, of 40 bytes, into 16 partitions. The single INSERTs come from one session, each
 when the one before is answered, and there are SINGLES of them; the two alternate. What is printed are medians. A
-statement takes the fake what it takes by default (tests/ydb_endpoint).
+statement takes the fake 2 ms, and 20 µs for each row.
 """
 import os
 import statistics
@@ -52,7 +52,7 @@ def main(rows=200_000, singles=2_000, turns=3):
         postgres.create_database(ydb_case.STORE)
         with postgres.admin(ydb_case.STORE) as admin:
             admin.rows(EVENTS.ddl(True, partitioned=False))
-        endpoint = Endpoint(postgres, table="events,uniform=16")
+        endpoint = Endpoint(postgres, table="events,uniform=16", request_us=2000, row_us=20)
         keyspread = harness.Keyspread(ydb_case.config(endpoint, [EVENTS]))
         session = wire.Wire(("127.0.0.1", keyspread.port))
         session.login(harness.USER, ydb_case.DATABASE)
