@@ -477,7 +477,8 @@ static void build_table(cfg_document *document, size_t index, const cfg_raw_tabl
     table->hide = WORD(raw->hide, CFG_HIDE_YES);
     table->hide_in_catalog = WORD(raw->hide_in_catalog, true);
     table->lookups = WORD(raw->lookups, true);
-    table->copy = WORD(raw->copy, CFG_COPY_ATOMIC);
+    table->copy =
+        WORD(raw->copy, dialect == CFG_DIALECT_YDB ? CFG_COPY_PARTITION : CFG_COPY_ATOMIC);
     table->copy_on_conflict = WORD(raw->copy_on_conflict, CFG_COPY_CONFLICT_ERROR);
     table->atomicity = WORD(raw->atomicity, CFG_ATOMICITY_STATEMENT);
     table->transactions = WORD(raw->transactions, CFG_TRANSACTIONS_UNSAID);

@@ -79,6 +79,17 @@ pgw_copy_field pgw_copy_field_csv(const pgw_copy_options *options, unsigned forc
     return (pgw_copy_field){.null = null, .bytes = {raw, out}};
 }
 
+bool pgw_copy_delimits(bool csv, char delimiter, char quote, pgw_error *error)
+{
+    static const char never[] = "\\.abcdefghijklmnopqrstuvwxyz0123456789";
+    if (delimiter == '\n' || delimiter == '\r')
+        return pgw_fail(error, "22023", "COPY delimiter cannot be newline or carriage return");
+    if (!csv && strchr(never, delimiter) != NULL)
+        return pgw_fail(error, "22023", "COPY delimiter cannot be \"%c\"", delimiter);
+    return !csv || delimiter != quote ||
+           pgw_fail(error, "22023", "COPY delimiter and quote must be different");
+}
+
 bool pgw_copy_confuses(const pgw_copy_options *options)
 {
     static const char digits[] = "-0123456789";

@@ -5,7 +5,7 @@
 #ifndef PGW_COPY_FIELDS_H
 #define PGW_COPY_FIELDS_H
 
-#include "protocol/bytes.h"
+#include "protocol/error.h"
 
 #include <string.h>
 
@@ -40,6 +40,8 @@ typedef struct pgw_copy_options {
     pgw_slice marker;  /* The string that stands for a column's default; without a pointer there is
                           none. */
     bool csv_dot_ends; /* `\.` alone on a line of csv ends the data, as before PostgreSQL 18. */
+    bool every_row;    /* Rows of fewer or more fields than they should have are filled, too: no
+                          server judges them. All columns are read, in their order. */
     size_t columns;    /* Each of the client's rows has so many fields. */
     const uint16_t *wanted; /* Each column has the number of its field among those that are read,
                                from 1, or 0 where it is not read. */
@@ -72,6 +74,10 @@ pgw_copy_field pgw_copy_field_text(const pgw_copy_options *options, char *raw, s
 /* Reads a field of csv in place, likewise; `force` is of pgw_copy_force. */
 pgw_copy_field pgw_copy_field_csv(const pgw_copy_options *options, unsigned force, char *raw,
                                   size_t len);
+
+/* Whether PostgreSQL takes such a delimiter beside such a quote; else the error is filled (22023).
+ */
+PGW_MUST_CHECK bool pgw_copy_delimits(bool csv, char delimiter, char quote, pgw_error *error);
 
 /* Whether a number as the added field could be read as anything else: as NULL, as the marker of a
  * default, as a delimiter or a quote. */

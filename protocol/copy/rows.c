@@ -56,6 +56,8 @@ struct pgw_copy {
     bool quoted, escaped; /* The byte is inside of quotes; it stands behind an escape there. */
     eol eol;
     bool began; /* The first line has ended. */
+    bool odd;   /* The row whose field is added has other than options->columns fields. */
+    const pgw_copy_fault *wrong; /* The first that was found; NULL: none was. */
     binary binary;
     pgw_buf raw;            /* The bytes of the row's fields that are read. */
     size_t *begins, *ends;  /* Where each field that is read begins and ends in `raw`. */
@@ -92,6 +94,23 @@ size_t pgw_copy_header_end(const pgw_copy *copy)
 bool pgw_copy_has_ended(const pgw_copy *copy)
 {
     return copy->ended || copy->marked;
+}
+
+const pgw_copy_fault *pgw_copy_wrong(const pgw_copy *copy)
+{
+    return copy->wrong;
+}
+
+bool pgw_copy_is_odd(const pgw_copy *copy, size_t *fields)
+{
+    *fields = copy->column;
+    return copy->odd;
+}
+
+static void blame(pgw_copy *copy, const pgw_copy_fault *fault)
+{
+    if (copy->wrong == NULL)
+        copy->wrong = fault;
 }
 
 bool pgw_copy_line(const pgw_copy *copy, uint64_t line, size_t *bytes)
@@ -157,7 +176,10 @@ static void begin_row(pgw_copy *copy)
 static void read_fields(pgw_copy *copy)
 {
     const pgw_copy_options *options = copy->options;
-    for (size_t i = 0; i < options->wanted_count; i++) {
+    size_t there = options->every_row && copy->column < options->wanted_count
+                       ? copy->column
+                       : options->wanted_count;
+    for (size_t i = 0; i < there; i++) {
         char *raw = copy->raw.ptr + copy->begins[i];
         size_t len = copy->ends[i] - copy->begins[i];
         copy->fields[i] = copy->overlong ? (pgw_copy_field){.unknown = true}
@@ -179,7 +201,8 @@ static void add_to_row(pgw_copy *copy, pgw_buf *out)
     copy->marked = copy->marked || is_end(copy);
     const pgw_copy_options *options = copy->options;
     bool header = !copy->began && options->header != PGW_COPY_NO_HEADER;
-    if (copy->column < options->columns || is_end(copy) ||
+    bool few = copy->column < options->columns;
+    if ((few && !options->every_row) || is_end(copy) ||
         (header && options->header == PGW_COPY_HEADER))
         return;
     pgw_buf_add_byte(out, options->delimiter);
@@ -187,10 +210,12 @@ static void add_to_row(pgw_copy *copy, pgw_buf *out)
         pgw_buf_add_slice(out, options->added);
         return;
     }
+    copy->odd = copy->column != options->columns;
     read_fields(copy);
     if (!copy->fill(copy->context, copy->fields, out))
         pgw_buf_add_slice(out, options->null);
     copy->rows++;
+    copy->odd = false;
 }
 
 /* At the end of its line, or of the data: the row ends here. */
@@ -316,10 +341,24 @@ static void pass_plain_rows(chunk *in)
 
 /* --- text and csv --- */
 
+/* A carriage return, or a newline, that does not end lines of this data. */
+static void blame_eol(pgw_copy *copy, bool cr)
+{
+    static const pgw_copy_fault faults[2][2] = {
+        {{"literal newline found in data", "Use \"\\n\" to represent newline."},
+         {"literal carriage return found in data", "Use \"\\r\" to represent carriage return."}},
+        {{"unquoted newline found in data", "Use quoted CSV field to represent newline."},
+         {"unquoted carriage return found in data",
+          "Use quoted CSV field to represent carriage return."}}};
+    blame(copy, &faults[copy->options->format == PGW_COPY_CSV][cr]);
+}
+
 static void end_line(chunk *in)
 {
     pgw_copy *copy = in->copy;
     bool cr = *in->at == '\r';
+    if (cr ? copy->eol == EOL_NL : copy->eol == EOL_CR || copy->eol == EOL_CRNL)
+        blame_eol(copy, cr);
     end_row(in);
     copy->behind_cr = cr;
     if (!cr)
@@ -342,6 +381,8 @@ static void pass_newline(chunk *in)
     bool both = *in->at == '\n' && (copy->eol == EOL_UNKNOWN || copy->eol == EOL_CRNL);
     if (copy->eol == EOL_UNKNOWN)
         copy->eol = both ? EOL_CRNL : EOL_CR;
+    if (copy->eol == EOL_CRNL && !both)
+        blame_eol(copy, true);
     if (both)
         in->row = in->field = ++in->at;
     copy->behind_cr = false;
@@ -488,6 +529,8 @@ static void read_csv(chunk *in)
 
 /* --- binary --- */
 
+static const pgw_copy_fault bad_header = {"invalid COPY file header (wrong length)", ""};
+
 /* Takes bytes of a number of `size` bytes. False: more of it has to come. */
 static bool take_number(chunk *in, size_t size, int32_t *value)
 {
@@ -507,7 +550,8 @@ static bool take_number(chunk *in, size_t size, int32_t *value)
 static void add_to_tuple(chunk *in)
 {
     pgw_copy *copy = in->copy;
-    for (size_t i = 0; i < copy->options->wanted_count; i++) {
+    copy->odd = copy->column != copy->options->columns;
+    for (size_t i = 0; !copy->odd && i < copy->options->wanted_count; i++) {
         copy->fields[i].unknown = copy->overlong;
         copy->fields[i].bytes =
             (pgw_slice){copy->raw.ptr + copy->begins[i], copy->ends[i] - copy->begins[i]};
@@ -516,6 +560,7 @@ static void add_to_tuple(chunk *in)
     if (!copy->fill(copy->context, copy->fields, in->out))
         pgw_buf_add_i32(in->out, -1);
     copy->rows++;
+    copy->odd = false;
 }
 
 /* A field has ended, or the tuple had none. */
@@ -542,7 +587,15 @@ static void begin_tuple(chunk *in, int32_t count)
     pgw_buf_add_i16(in->out, (int16_t)(count + (more ? added : 0)));
     in->put = in->at;
     copy->binary.count = count;
-    if (count < 0)
+    static const pgw_copy_fault wrong = {"invalid number of fields", ""};
+    if (count < -1)
+        blame(copy, &wrong);
+    bool odd = copy->options->every_row && count != (int32_t)copy->options->columns;
+    if (count >= 0 && odd) { /* PostgreSQL reads none of its fields. */
+        copy->column = (size_t)count;
+        add_to_tuple(in);
+    }
+    if (count < 0 || odd)
         copy->binary.place = IN_TRAILER;
     else
         next_of_tuple(in);
@@ -554,6 +607,9 @@ static void begin_value(chunk *in, int32_t len)
     begin_field(copy);
     if (copy->wanted > 0)
         copy->fields[copy->wanted - 1].null = len == -1;
+    static const pgw_copy_fault wrong = {"invalid field size", ""};
+    if (len < -1)
+        blame(copy, &wrong);
     copy->binary.left = len > 0 ? (size_t)len : 0;
     copy->binary.place = len < -1 ? IN_TRAILER : IN_VALUE;
 }
@@ -582,6 +638,8 @@ static bool read_tuples(chunk *in)
     case IN_EXTENSION_LENGTH:
         if (!take_number(in, 4, &number))
             return false;
+        if (number < 0)
+            blame(in->copy, &bad_header);
         it->left = number > 0 ? (size_t)number : 0;
         it->place = number < 0 ? IN_TRAILER : IN_EXTENSION;
         return true;
@@ -678,6 +736,19 @@ void pgw_copy_feed(pgw_copy *copy, pgw_slice bytes, pgw_buf *out)
     put(&in, in.end - copy->backslash);
 }
 
+/* What the data lacks at its end. */
+static void blame_end(pgw_copy *copy)
+{
+    static const pgw_copy_fault quoted = {"unterminated CSV quoted field", ""},
+                                cut = {"unexpected EOF in COPY data", ""};
+    const binary *it = &copy->binary;
+    bool whole = it->place == IN_TRAILER || (it->place == IN_COUNT && it->have == 0);
+    if (copy->options->format == PGW_COPY_CSV && copy->quoted)
+        blame(copy, &quoted);
+    else if (copy->options->format == PGW_COPY_BINARY && !whole)
+        blame(copy, &cut);
+}
+
 void pgw_copy_finish(pgw_copy *copy, pgw_buf *out)
 {
     chunk in = {.copy = copy, .at = "", .out = out};
@@ -686,6 +757,7 @@ void pgw_copy_finish(pgw_copy *copy, pgw_buf *out)
         pgw_buf_add_byte(out, '\\');
     if (copy->binary.place == IN_COUNT)
         pgw_buf_add(out, copy->binary.number, copy->binary.have);
+    blame_end(copy);
     if (copy->options->format != PGW_COPY_BINARY && !copy->ended && !copy->quoted &&
         (copy->len > 0 || copy->column > 0))
         end_row(&in);

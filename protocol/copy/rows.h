@@ -39,6 +39,17 @@ uint64_t pgw_copy_at_line(const pgw_copy *copy);
 /* How long `out` was when the header's line had ended, without the end of the line; 0: it has not,
  * or there is none. */
 size_t pgw_copy_header_end(const pgw_copy *copy);
+/* What PostgreSQL would refuse of how the data is cut, with its words. */
+typedef struct pgw_copy_fault {
+    const char *message, *hint; /* A hint that is empty is none. */
+} pgw_copy_fault;
+
+/* What is wrong with the data up to the row at hand, or with its end, once it has ended; NULL: it
+ * is cut as PostgreSQL cuts it. */
+const pgw_copy_fault *pgw_copy_wrong(const pgw_copy *copy);
+/* With options->every_row, while a field is added: whether the row has other than options->columns
+ * fields, and how many it has. Of text and csv those that are there were read, of binary none. */
+bool pgw_copy_is_odd(const pgw_copy *copy, size_t *fields);
 /* What comes now is no data: it stands behind the mark that ends it. */
 bool pgw_copy_has_ended(const pgw_copy *copy);
 void pgw_copy_free(pgw_copy *copy); /* NULL is fine */

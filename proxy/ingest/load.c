@@ -11,7 +11,7 @@
 
 enum {
     LINKS = 4,           /* batches that are on their way at a time */
-    BATCH = 1 << 20,     /* bytes of a batch that is written */
+    BATCH = 1 << 20,     /* bytes of a batch that is written, at most */
     GATHERED = 16 << 20, /* bytes: with more, the longest batch is written before it is whole */
     PARTITIONS = 1024,   /* Of more, neighbours share a batch. */
     REPLY_MOST = 1 << 20 /* bytes of a message of the server's */
@@ -57,6 +57,7 @@ struct px_load {
     batch *first, **end; /* batches that wait for a link */
     carrier carriers[LINKS];
     size_t bytes; /* of all batches */
+    size_t whole; /* bytes of a batch that is written */
     bool finishing, stopped;
     bool enough;   /* A link could not be opened: no more are. */
     pgw_buf error; /* the body of the first error */
@@ -447,6 +448,14 @@ static void pump(px_load *load)
 
 /* --- what it is given --- */
 
+/* Of YDB's dialect a batch becomes one text of INSERT, which is mostly shorter than twice its rows.
+ */
+static size_t bytes_of_batch(const cfg_config *config)
+{
+    uint64_t most = config->backend.capabilities.max_message / 2;
+    return config->backend.dialect == CFG_DIALECT_YDB && most < BATCH ? (size_t)most : BATCH;
+}
+
 px_load *px_load_new(px_worker *worker, px_identity *identity, pgw_slice statement,
                      size_t partitions, const px_load_ops *ops, void *owner)
 {
@@ -458,6 +467,7 @@ px_load *px_load_new(px_worker *worker, px_identity *identity, pgw_slice stateme
     load->partitions = partitions == 0 ? 1 : partitions < PARTITIONS ? partitions : PARTITIONS;
     load->open = pgw_calloc(load->partitions, sizeof *load->open);
     load->end = &load->first;
+    load->whole = bytes_of_batch(worker->config);
     pgw_buf_add_slice(&load->statement, statement);
     for (size_t i = 0; i < LINKS; i++)
         load->carriers[i].load = load;
@@ -514,9 +524,9 @@ void px_load_add(px_load *load, size_t partition, pgw_slice bytes, size_t begin,
     if (load->open[at] == NULL)
         load->open[at] = new_batch(load, at);
     append(load, load->open[at], bytes, begin, line, lines);
-    if (load->open[at]->data.len < BATCH && load->bytes < GATHERED)
+    if (load->open[at]->data.len < load->whole && load->bytes < GATHERED)
         return;
-    if (load->open[at]->data.len >= BATCH)
+    if (load->open[at]->data.len >= load->whole)
         close_batch(load, at);
     pump(load);
 }

@@ -8,6 +8,7 @@
 #include "ydb/endpoint/type_answers.h"
 #include "ydb/endpoint/wording.h"
 #include "ydb/endpoint/text_most.h"
+#include "ydb/plain/copied.h"
 #include "ydb/plain/returning.h"
 static void analyzed(px_ydb_session *session)
 {
@@ -24,7 +25,7 @@ static bool is_open(const pgw_statement *statement, const rw_inferred *inferred)
     return false;
 }
 
-static void learn(px_ydb_session *session, const rw_relation *relation)
+void px_ydb_learn(px_ydb_session *session, const rw_relation *relation)
 {
     pgw_buf text = {0};
     px_ydb_learned_ask(relation, &text);
@@ -41,7 +42,7 @@ static bool learns(px_ydb_session *session, const pgw_statement *statement,
     const rw_relation *lacks = px_ydb_learned_lacks(&session->learned, inferred->missing);
     if (lacks == NULL || !is_open(statement, inferred))
         return false;
-    learn(session, lacks);
+    px_ydb_learn(session, lacks);
     return true;
 }
 
@@ -57,7 +58,7 @@ bool px_ydb_learns_target(px_ydb_session *session, const pgw_portal *portal)
         rw_returning_target(portal->statement->piece.text, &catalog, &reading);
     if (target == NULL || px_ydb_learned_lacks(&session->learned, target) == NULL)
         return false;
-    learn(session, target);
+    px_ydb_learn(session, target);
     return true;
 }
 
@@ -86,6 +87,10 @@ void px_ydb_analyze(px_ydb_session *session, const pgw_statement *statement)
     pgw_slice text;
     if (px_state_is_question(statement->piece.text)) {
         px_ydb_state_analyze(session, statement->piece.text);
+        return;
+    }
+    if (rw_is_copy(statement->piece.text)) {
+        pgw_server_analyzed(session->server, NULL, 0, PGW_LITERAL(""));
         return;
     }
     if (px_ydb_types_analyze(session, statement) || px_ydb_tables_analyze(session, statement))

@@ -3,6 +3,7 @@
 #include "config/config.h"
 #include "protocol/frame.h"
 #include "ydb/endpoint/answers.h"
+#include "ydb/endpoint/copies.h"
 #include "ydb/endpoint/runs.h"
 #include "ydb/endpoint/session.h"
 #include "ydb/endpoint/simple.h"
@@ -156,7 +157,7 @@ static void refuse_overlong(connection *c, pgw_frame frame)
 static bool is_overlong(const connection *c, pgw_frame frame)
 {
     return frame.size > 10 * c->link.worker->config->backend.capabilities.max_message &&
-           strchr("QPBDEC", frame.type) != NULL;
+           strchr("QPBDECd", frame.type) != NULL;
 }
 
 static bool take_message(connection *c)
@@ -309,7 +310,10 @@ static void open_connection(px_link *link)
 static void cancel(px_link *link)
 {
     connection *c = of(link);
-    px_runner_cancel(&c->runner);
+    if (px_ydb_copies_cancel(&c->session))
+        go_on(c);
+    else
+        px_runner_cancel(&c->runner);
 }
 
 static bool is_cancelling(const px_link *link)

@@ -2,6 +2,7 @@
 
 #include "proxy/backend/schema/audit.h"
 #include "ydb/endpoint/half.h"
+#include "ydb/plain/copied.h"
 #include "ydb/plain/order.h"
 #include "ydb/plain/session.h"
 #include "rewrite/statement/script/syntax.h"
@@ -52,6 +53,7 @@ static bool read_piece(pgw_slice text, const rw_clean *clean, const pgw_reading 
                        .command = command_of(clean, source),
                        .chain = clean->chain,
                        .name = clean->name};
+    out->asks = out->command == PGW_COMMAND_WRITE && rw_is_copy(clean->text);
     if (sets)
         out->command = PGW_COMMAND_SESSION;
     return true;

@@ -14,13 +14,14 @@
 
 /* A portal that was begun to be run, and whose end is not told yet. */
 typedef struct px_ydb_run {
-    struct px_ydb_run *next; /* of all of a session */
-    pgw_portal *portal;      /* NULL: nobody is to hear of it any more */
-    pgw_arena arena;         /* of its text, … */
-    rw_program *program;     /* both may be the runner's when it has ended */
-    pgw_buf columns;         /* the body of its RowDescription */
-    bool suspended;          /* no rows are wanted just now */
-    bool unwanted;           /* … nor ever */
+    struct px_ydb_run *next;   /* of all of a session */
+    pgw_portal *portal;        /* NULL: nobody is to hear of it any more */
+    pgw_arena arena;           /* of its text, … */
+    rw_program *program;       /* both may be the runner's when it has ended */
+    pgw_buf columns;           /* the body of its RowDescription */
+    struct rw_copied_out *out; /* its rows are a COPY TO's, in the arena; NULL: they are rows */
+    bool suspended;            /* no rows are wanted just now */
+    bool unwanted;             /* … nor ever */
     bool held;       /* rows are put by till the end: only then it is certain that they are right */
     bool kept;       /* rows are put by: */
     pgw_buf rows;    /* DataRows */
@@ -36,8 +37,9 @@ typedef struct px_ydb_session {
     px_runner *runner;
     px_link *link;
     px_ydb_run *runs;
-    px_ydb_run *running; /* what the runner runs is of that one; NULL: none */
-    pgw_arena arena;     /* of the action at hand */
+    px_ydb_run *running;      /* what the runner runs is of that one; NULL: none */
+    pgw_arena arena;          /* of the action at hand */
+    struct rw_copied *copied; /* the COPY FROM whose data is awaited; NULL: there is none */
     rw_variables *variables;
     px_ydb_learned learned;
     const rw_relation *learning; /* what is described is that, for ANALYZE; NULL: the statement */

@@ -2,6 +2,7 @@
 
 #include "config/config.h"
 #include "protocol/backend.h"
+#include "ydb/plain/copied_out.h"
 #include "ydb/plain/result.h"
 
 #include <stdio.h>
@@ -131,6 +132,42 @@ static bool convert(px_ydb_session *session, const px_ydb_run *run, const pgw_sl
     return true;
 }
 
+/* --- COPY TO, whose rows are data --- */
+
+static void send_data(px_ydb_session *session)
+{
+    if (session->row.len > 0)
+        pgw_server_copy_bytes(session->server, pgw_slice_buf(&session->row));
+}
+
+static void begin_data(px_ydb_session *session, px_ydb_run *run)
+{
+    pgw_buf_clear(&session->row);
+    size_t count =
+        rw_copied_out_begin(run->out, pgw_slice_buf(&run->columns), &run->arena, &session->row);
+    pgw_server_copy_out(session->server, rw_copied_out_is_binary(run->out), count);
+    send_data(session);
+}
+
+/* False: what it has no binary form for. */
+static bool give_data(px_ydb_session *session, px_ydb_run *run, const pgw_slice *cells,
+                      size_t count, pgw_error *error)
+{
+    pgw_buf_clear(&session->row);
+    if (!rw_copied_out_row(run->out, cells, count, &session->row, error))
+        return false;
+    send_data(session);
+    return true;
+}
+
+static void end_data(px_ydb_session *session, px_ydb_run *run)
+{
+    pgw_buf_clear(&session->row);
+    uint64_t rows = rw_copied_out_end(run->out, &session->row);
+    snprintf(run->tag, sizeof run->tag, "COPY %llu", (unsigned long long)rows);
+    send_data(session);
+}
+
 /* What it still gives is nobody's. */
 void px_ydb_run_leave(px_ydb_run *run)
 {
@@ -143,9 +180,12 @@ void px_ydb_run_leave(px_ydb_run *run)
 static bool give(px_ydb_session *session, px_ydb_run *run, const pgw_slice *cells, size_t count)
 {
     pgw_error error;
-    if (run->portal->bind.results.len <= 2)
+    bool data = run->out != NULL;
+    if (data && give_data(session, run, cells, count, &error))
+        return true;
+    if (!data && run->portal->bind.results.len <= 2)
         return pgw_server_row(session->server, cells, count);
-    if (convert(session, run, cells, count, &error))
+    if (!data && convert(session, run, cells, count, &error))
         return pgw_server_row(session->server, session->cells, count);
     px_ydb_run_leave(run);
     pgw_server_failed(session->server, &error);
@@ -228,8 +268,12 @@ static pgw_slice columns_of(const px_ydb_run *run)
 }
 
 /* A Query's only: the others were described. False: they are not wanted so. */
-static bool tells_columns(px_ydb_session *session, const px_ydb_run *run)
+static bool tells_columns(px_ydb_session *session, px_ydb_run *run)
 {
+    if (run->out != NULL && run->portal != NULL) {
+        begin_data(session, run);
+        return true;
+    }
     bool lone = run->portal != NULL && run->portal->borrowed && run->columns.len > 0;
     return !lone || pgw_server_columns(session->server, columns_of(run));
 }
@@ -272,10 +316,13 @@ static void detach(px_ydb_run *run)
 static void tell_end(px_ydb_session *session, px_ydb_run *run)
 {
     detach(run);
-    if (run->error.sqlstate[0] != '\0')
+    if (run->error.sqlstate[0] != '\0') {
         pgw_server_failed(session->server, &run->error);
-    else
-        pgw_server_completed(session->server, run->tag);
+        return;
+    }
+    if (run->out != NULL)
+        end_data(session, run);
+    pgw_server_completed(session->server, run->tag);
 }
 
 static void tell_unwanted(px_ydb_session *session, px_ydb_run *run)

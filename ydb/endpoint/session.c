@@ -4,6 +4,7 @@
 #include "proxy/backend/state/state.h"
 #include "ydb/endpoint/analysis.h"
 #include "ydb/endpoint/answers.h"
+#include "ydb/endpoint/copies.h"
 #include "ydb/endpoint/cutter.h"
 #include "ydb/endpoint/hashing.h"
 #include "ydb/endpoint/runs.h"
@@ -12,6 +13,7 @@
 #include "ydb/endpoint/wording.h"
 #include "ydb/endpoint/text_most.h"
 #include "ydb/plain/command_name.h"
+#include "ydb/plain/copied.h"
 #include "ydb/plain/session.h"
 
 #include <stdlib.h>
@@ -58,7 +60,8 @@ static bool plan(px_ydb_session *session, px_ydb_run *run, pgw_error *error)
                                         .drops_typmods = !capabilities->can[CFG_CAN_TYPMODS],
                                         .changes = command == PGW_COMMAND_ALONE,
                                         .most = px_ydb_text_most(config)};
-    if (!px_ydb_word(run->portal, options.most, &reading, &text))
+    if (!px_ydb_word(run->portal, options.most, &reading, &text) ||
+        !px_ydb_copies_out(run, &reading, &text))
         return false;
     if ((run->portal->statement->ordered || run->portal->arguments != NULL) &&
         command == PGW_COMMAND_WRITE && !hash(&catalog, text, &reading, &text))
@@ -117,6 +120,8 @@ static void run(px_ydb_session *session, pgw_portal *portal)
         rw_variables_queried(session->variables);
     if (pgw_server_status(session->server) == 'T')
         px_runner_end_group(session->runner);
+    if (px_ydb_copies_run(session, portal))
+        return;
     px_ydb_run *run = px_ydb_run_new(session, portal);
     pgw_error error;
     if (portal->statement->piece.command == PGW_COMMAND_ALONE)
@@ -178,6 +183,12 @@ static void do_action(px_ydb_session *session, const pgw_action *action)
     case PGW_ASK_RUN:
         run(session, action->portal);
         return;
+    case PGW_ASK_PUT:
+        px_ydb_copies_put(session, action->text);
+        return;
+    case PGW_ASK_STORE:
+        px_ydb_copies_store(session, action->portal);
+        return;
     case PGW_ASK_SETTLE:
         px_ydb_settle(session, action->keep);
         pgw_server_done(session->server);
@@ -219,6 +230,7 @@ void px_ydb_session_go_on(px_ydb_session *session)
 {
     for (;;) {
         pgw_action action = pgw_server_next(session->server);
+        px_ydb_copies_tidy(session);
         bool busy = px_runner_is_busy(session->runner);
         bool waits = session->running != NULL && session->running->suspended;
         if (action.ask == PGW_ASK_MESSAGE || action.ask == PGW_ASK_CLOSE || (busy && !waits))
@@ -307,6 +319,7 @@ void px_ydb_session_end(px_ydb_session *session)
     }
     if (session->server != NULL)
         pgw_server_free(session->server);
+    rw_copied_free(session->copied);
     rw_variables_free(session->variables);
     px_ydb_learned_forget(&session->learned);
     pgw_arena_free(&session->arena);

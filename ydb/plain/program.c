@@ -39,6 +39,9 @@ struct rw_program {
     uint64_t count;          /* of rows; what the server says is none */
     bool alone;              /* its acts need no transaction around them */
     rw_upsert *upsert;       /* in the place of acts; NULL: it is none */
+    pgw_buf *texts;          /* … likewise; NULL: it is none of rw_program_of_texts() */
+    size_t text_count;
+    const char *word; /* what its tag begins with */
     char server_tag[RW_TAG_MOST];
     pgw_arena arena;
 };
@@ -340,10 +343,23 @@ rw_program *rw_program_new(pgw_slice text, const rw_catalog *catalog,
     return NULL;
 }
 
+rw_program *rw_program_of_texts(pgw_buf *texts, size_t count, const char *tag, uint64_t rows)
+{
+    rw_program *program = pgw_calloc(1, sizeof *program);
+    program->texts = texts;
+    program->text_count = count;
+    program->word = tag;
+    program->count = rows;
+    return program;
+}
+
 void rw_program_free(rw_program *program)
 {
     if (program == NULL)
         return;
+    for (size_t i = 0; i < program->text_count; i++)
+        pgw_buf_free(&program->texts[i]);
+    free(program->texts);
     for (size_t i = 0; i < program->act_count; i++)
         rw_weave_free(&program->acts[i].weave);
     rw_upsert_free(program->upsert);
@@ -356,6 +372,8 @@ size_t rw_program_bytes(const rw_program *program)
     size_t bytes = sizeof *program + program->arena.bytes;
     for (size_t i = 0; i < program->act_count; i++)
         bytes += program->acts[i].weave.text.cap;
+    for (size_t i = 0; i < program->text_count; i++)
+        bytes += program->texts[i].cap;
     return program->upsert != NULL ? bytes + rw_upsert_bytes(program->upsert) : bytes;
 }
 
@@ -363,11 +381,13 @@ size_t rw_program_bytes(const rw_program *program)
 
 static bool writes_rows(const rw_program *program)
 {
-    return program->clauses.verb != RW_DML_NONE;
+    return program->texts != NULL || program->clauses.verb != RW_DML_NONE;
 }
 
 bool rw_program_is_single(const rw_program *program)
 {
+    if (program->texts != NULL)
+        return program->text_count == 1;
     return program->upsert != NULL ? rw_upsert_is_single(program->upsert) : program->alone;
 }
 
@@ -385,7 +405,12 @@ bool rw_program_next(rw_program *program, rw_step *step)
 {
     if (program->upsert != NULL)
         return rw_upsert_next(program->upsert, step);
-    if (program->at == program->act_count)
+    if (program->at < program->text_count) {
+        const pgw_slice text = pgw_slice_buf(&program->texts[program->at]);
+        *step = (rw_step){.text = text, .rows = RW_ROWS_NONE, .writes = true};
+        return true;
+    }
+    if (program->at >= program->act_count)
         return false;
     const act *next = &program->acts[program->at];
     const pgw_slice woven = pgw_slice_buf(&next->weave.text);
@@ -427,6 +452,10 @@ void rw_program_stepped(rw_program *program, pgw_slice tag)
         rw_upsert_stepped(program->upsert);
         return;
     }
+    if (program->texts != NULL) {
+        program->at++;
+        return;
+    }
     const deed done = program->acts[program->at++].deed;
     if (done == DEED_SHOW && !read_number(tag, &program->count))
         program->count = 0;
@@ -450,7 +479,8 @@ bool rw_program_was_overtaken(rw_program *program, const char *sqlstate)
 /* A cast of ours stands where PostgreSQL assigns. */
 void rw_program_blame(const rw_program *program, pgw_error *error)
 {
-    const bool shows = program->upsert == NULL && program->acts[program->at].deed == DEED_SHOW;
+    const bool shows = program->upsert == NULL && program->texts == NULL &&
+                       program->acts[program->at].deed == DEED_SHOW;
     if ((program->upsert != NULL || shows) && pgw_error_is(error, "42846") &&
         !rw_cast_may_be_clients(program->text, pgw_slice_str(error->message),
                                 program->options.env->conforming))
@@ -460,7 +490,8 @@ void rw_program_blame(const rw_program *program, pgw_error *error)
 void rw_program_rewind(rw_program *program)
 {
     program->at = 0;
-    program->count = program->clauses.row_count;
+    if (program->texts == NULL)
+        program->count = program->clauses.row_count;
     if (program->upsert != NULL)
         rw_upsert_rewind(program->upsert);
 }
@@ -474,7 +505,9 @@ void rw_program_tag(const rw_program *program, char tag[RW_TAG_MOST])
 {
     const uint64_t count =
         program->upsert != NULL ? rw_upsert_count(program->upsert) : program->count;
-    if (program->upsert == NULL && program->acts[0].deed == DEED_OTHER)
+    if (program->texts != NULL)
+        snprintf(tag, RW_TAG_MOST, "%s %llu", program->word, (unsigned long long)count);
+    else if (program->upsert == NULL && program->acts[0].deed == DEED_OTHER)
         snprintf(tag, RW_TAG_MOST, "%s", program->server_tag);
     else
         snprintf(tag, RW_TAG_MOST, "%s %llu", word_of(program->clauses.verb),

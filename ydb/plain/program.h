@@ -16,6 +16,9 @@ typedef struct rw_program rw_program;
  * function; INSERT … VALUES may be of any length. */
 rw_program *rw_program_new(pgw_slice text, const rw_catalog *catalog,
                            const rw_program_options *options, pgw_error *error);
+/* One of these texts, which each write rows, in this order; its tag is `tag` and the number of
+ * rows. The texts, `count` of them in memory of pgw_alloc(), become the program's. */
+rw_program *rw_program_of_texts(pgw_buf *texts, size_t count, const char *tag, uint64_t rows);
 void rw_program_free(rw_program *program); /* NULL is fine */
 
 /* What it takes of memory, its text aside: more, while its texts are made. */

@@ -35,7 +35,10 @@ typedef enum pgw_asked {
     PGW_ASK_MODES,    /* `text`, a BEGIN, has met a transaction, whose modes are to be its: done */
     PGW_ASK_COMMIT,   /* done */
     PGW_ASK_ROLLBACK, /* done. Also where the backend has closed the transaction by itself */
-    PGW_ASK_CLOSE,    /* the connection, once the output has been sent; nothing follows */
+    /* `text` is data of the COPY that the RUN at hand is, cut anywhere: done. */
+    PGW_ASK_PUT,
+    PGW_ASK_STORE, /* the data has ended, and `portal` is to be run to its end: as RUN */
+    PGW_ASK_CLOSE, /* the connection, once the output has been sent; nothing follows */
     /* The end of a group in which a SESSION was run while no transaction was open: what it has set
      * stays, if `keep`, or is undone: done. Such a group may become a transaction by BEGIN, whose
      * end settles it then. */
@@ -45,9 +48,9 @@ typedef enum pgw_asked {
 typedef struct pgw_action {
     pgw_asked ask;
     const pgw_statement *statement; /* ANALYZE; what is of an action lives until it is answered */
-    pgw_portal *portal;             /* BIND, RUN, RESUME, END */
+    pgw_portal *portal;             /* BIND, RUN, RESUME, STORE, END */
     uint32_t limit;                 /* RUN, RESUME */
-    pgw_slice text;                 /* BEGIN, MODES */
+    pgw_slice text;                 /* BEGIN, MODES, PUT */
     bool chain;                     /* BEGIN */
     bool keep;                      /* SETTLE */
 } pgw_action;

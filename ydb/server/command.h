@@ -53,7 +53,8 @@ typedef struct pgw_order {
 typedef struct pgw_piece {
     pgw_slice text; /* a part of the text that was cut, without the semicolon */
     pgw_command command;
-    bool chain;             /* COMMIT or ROLLBACK … AND CHAIN */
+    bool chain; /* COMMIT or ROLLBACK … AND CHAIN */
+    bool asks;  /* a WRITE that asks its client for data: it is run before the next message comes */
     pgw_slice name;         /* of a savepoint, as stored; in the arena */
     const pgw_order *order; /* in the arena; NULL: it has none */
 } pgw_piece;

@@ -298,12 +298,24 @@ static void on_ordered(pgw_server *server)
     pgw_finish(server);
 }
 
+static void run_held(pgw_server *server);
+
+static void open_and_run(pgw_server *server, pgw_portal *portal, uint32_t limit)
+{
+    server->held = portal;
+    server->held_limit = limit;
+    pgw_transaction_open(server, run_held);
+}
+
 static void run(pgw_server *server, pgw_portal *portal, uint32_t limit)
 {
     if (pgw_portal_command(portal) == PGW_COMMAND_EXECUTE && !portal->live &&
         !pgw_order_resolve(server, portal))
         return;
-    if (pgw_transaction_is_due(server, portal->statement->piece.command))
+    bool due = pgw_transaction_is_due(server, portal->statement->piece.command);
+    if (due && portal->statement->piece.asks)
+        open_and_run(server, portal, limit);
+    else if (due)
         hold(server, portal, limit);
     else if (pgw_cursor_is_free(server, portal))
         pgw_run(server, portal, limit, on_ran);

@@ -1,6 +1,7 @@
 #include "ydb/server/machine.h"
 
 #include "protocol/backend.h"
+#include "protocol/frontend.h"
 #include "protocol/value_text.h"
 
 void pgw_ask(pgw_server *server, pgw_asked ask, pgw_then *then)
@@ -72,6 +73,7 @@ static void let_go(pgw_server *server)
         server->bound->returns_rows = false;
     }
     server->bound = server->running = server->held = NULL;
+    server->copying = server->gives_data = false;
     pgw_portal_end(&server->prepared, &server->lone);
 }
 
@@ -86,11 +88,26 @@ void pgw_settle(pgw_server *server, bool keep, pgw_then *then)
     server->action.keep = keep;
 }
 
+/* The error that was written last gets more fields. */
+static void add_details(pgw_server *server, size_t at)
+{
+    pgw_buf *out = &server->out;
+    if (server->details.len == 0)
+        return;
+    out->len--;
+    pgw_buf_add_slice(out, server->details);
+    pgw_buf_add_byte(out, '\0');
+    server->details = (pgw_slice){NULL, 0};
+    pgw_certainly(pgw_end(out, at));
+}
+
 void pgw_refuse(pgw_server *server, const pgw_error *error)
 {
     pgw_block was = server->block;
     bool block = was == PGW_BLOCK_EXPLICIT || was == PGW_BLOCK_FAILED;
+    size_t begun = server->out.len + 1;
     pgw_error_write(error, "ERROR", &server->out);
+    add_details(server, begun);
     let_go(server);
     if (block)
         pgw_portals_fail(&server->prepared);

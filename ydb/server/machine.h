@@ -56,6 +56,11 @@ struct pgw_server {
     pgw_slice lent_results; /* … formats instead of these */
     bool moving;            /* they are passed, not given */
 
+    bool copying;      /* the data of a COPY FROM STDIN is awaited, or looked at (copying.h) */
+    bool gives_data;   /* what runs is a COPY TO STDOUT */
+    pgw_then *copied;  /* what follows the COPY */
+    pgw_slice details; /* more fields for the error that is to be told */
+
     bool piped;     /* an Execute has been done in the transaction or group */
     bool unsettled; /* a SESSION was run while no transaction was open */
 

@@ -1,6 +1,7 @@
 #include "ydb/server/server.h"
 
 #include "protocol/frame.h"
+#include "ydb/server/copying.h"
 #include "ydb/server/extended.h"
 #include "ydb/server/machine.h"
 #include "ydb/server/query.h"
@@ -73,7 +74,8 @@ static void refuse_type(pgw_server *server)
     close_connection(server);
 }
 
-/* COPY's messages are taken and ignored: somebody may not have heard yet that there is none. */
+/* COPY's messages are ignored where there is none: its client may not have heard yet that it has
+ * failed. */
 static pgw_then *handler_of(char type)
 {
     static pgw_then *const handlers[128] = {
@@ -125,6 +127,8 @@ void pgw_server_message(pgw_server *server, char type, pgw_slice body)
         refuse_type(server);
     else if (body.len > pgw_frame_limit(type))
         close_connection(server); /* without a word, as PostgreSQL does */
+    else if (server->copying)
+        pgw_copying_take(server);
     else if (server->held != NULL)
         run_held(server);
     else
@@ -144,7 +148,11 @@ void pgw_server_overlong(pgw_server *server, char type, const pgw_error *error)
 {
     server->type = type;
     server->overlong = *error;
-    if (server->held != NULL)
+    if (server->copying)
+        pgw_refuse(server, error);
+    else if (type == 'd')
+        pgw_finish(server);
+    else if (server->held != NULL)
         pgw_extended_run_held(server, false, refuse_overlong);
     else
         refuse_overlong(server);
@@ -163,6 +171,26 @@ bool pgw_server_columns(pgw_server *server, pgw_slice columns)
     return server->running != NULL;
 }
 
+bool pgw_server_copy_in(pgw_server *server, bool binary, size_t columns)
+{
+    return pgw_copying_begin(server, binary, columns);
+}
+
+bool pgw_server_is_copying(const pgw_server *server)
+{
+    return server->copying;
+}
+
+void pgw_server_copy_out(pgw_server *server, bool binary, size_t columns)
+{
+    pgw_copying_out(server, binary, columns);
+}
+
+void pgw_server_copy_bytes(pgw_server *server, pgw_slice bytes)
+{
+    pgw_copying_give(server, bytes);
+}
+
 bool pgw_server_row(pgw_server *server, const pgw_slice *cells, size_t count)
 {
     return pgw_run_row(server, cells, count);
@@ -170,6 +198,7 @@ bool pgw_server_row(pgw_server *server, const pgw_slice *cells, size_t count)
 
 void pgw_server_completed(pgw_server *server, const char *tag)
 {
+    pgw_copying_out_end(server);
     pgw_run_completed(server, tag);
 }
 
@@ -210,6 +239,13 @@ void pgw_server_failed(pgw_server *server, const pgw_error *error)
         pgw_transaction_chain_failed(server);
     else
         fail(server, *error);
+}
+
+void pgw_server_failed_with(pgw_server *server, const pgw_error *error, pgw_slice fields)
+{
+    server->details = fields;
+    pgw_server_failed(server, error);
+    server->details = (pgw_slice){NULL, 0};
 }
 
 void pgw_server_on_ready(pgw_server *server, pgw_report *report, void *data)

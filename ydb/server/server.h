@@ -11,7 +11,7 @@
  *
  * No call needs the answer to another action than the last that was asked. Replies may be sent at
  * any time, and must be when there is nothing else to do. FunctionCall is refused (0A000), and so
- * is ROLLBACK TO SAVEPOINT; COPY is what a backend would have to say no to itself. What is another
+ * is ROLLBACK TO SAVEPOINT. What is another
  * than PostgreSQL's: a portal or cursor sees the rows that there are when it is first run, not when
  * it was bound or declared; and what EXECUTE and FETCH run may fail behind its columns and first
  * rows, where PostgreSQL has all rows before it gives any.
@@ -43,11 +43,23 @@ bool pgw_server_columns(pgw_server *server, pgw_slice columns);
 PGW_MUST_CHECK bool pgw_server_row(pgw_server *server, const pgw_slice *cells, size_t count);
 /* RUN, RESUME: all rows have been given; the tag as PostgreSQL has it. */
 void pgw_server_completed(pgw_server *server, const char *tag);
-/* BIND, END, BEGIN, MODES, COMMIT, ROLLBACK, SETTLE. */
+/* RUN of a COPY FROM STDIN: its client is asked for data of so many columns, which comes by PUT
+ * until STORE; a failure in between is the answer to the RUN. False: it cannot be so, which was
+ * told. */
+PGW_MUST_CHECK bool pgw_server_copy_in(pgw_server *server, bool binary, size_t columns);
+/* Whether the client's data is awaited, or looked at. */
+bool pgw_server_is_copying(const pgw_server *server);
+/* RUN of a COPY TO STDOUT: so, instead of columns and rows; what is `bytes` of a row, or of what
+ * stands before and behind all rows, is sent as it is. Then completed. */
+void pgw_server_copy_out(pgw_server *server, bool binary, size_t columns);
+void pgw_server_copy_bytes(pgw_server *server, pgw_slice bytes);
+/* BIND, END, BEGIN, MODES, COMMIT, ROLLBACK, SETTLE, PUT. */
 void pgw_server_done(pgw_server *server);
 /* Any of them cannot be done. A position is one in the text of the action, and is told as one in
  * the client's. A run that failed is over; a COMMIT that failed has closed the transaction. */
 void pgw_server_failed(pgw_server *server, const pgw_error *error);
+/* … with more fields behind the error's own, each with its code in front and its NUL behind. */
+void pgw_server_failed_with(pgw_server *server, const pgw_error *error, pgw_slice fields);
 
 /* The replies: whole messages, to be taken off at will. Whole messages may be put behind them:
  * NoticeResponse, ParameterStatus. */

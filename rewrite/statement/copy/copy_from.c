@@ -44,6 +44,7 @@ typedef struct reader {
     const pgw_reading *reading;
     rw_copy *out;
     bool utf8;
+    bool whole;                                       /* No server reads its options. */
     const PgQuery__Node *force_null, *force_not_null; /* their lists of columns, or a star */
 } reader;
 
@@ -149,7 +150,7 @@ static bool read_options(reader *in)
         const PgQuery__Node *node = in->copy->options[i];
         const PgQuery__DefElem *option =
             node->node_case == PG_QUERY__NODE__NODE_DEF_ELEM ? node->def_elem : NULL;
-        if (option == NULL || (!read_option(in, option) && rw_grammar_is_older(env)))
+        if (option == NULL || (!read_option(in, option) && (in->whole || rw_grammar_is_older(env))))
             return refuse(in, "it has an option that is not known here",
                           "Known are the options of PostgreSQL 15 to 18.");
     }
@@ -157,7 +158,12 @@ static bool read_options(reader *in)
     if (data->format != PGW_COPY_BINARY && !in->utf8)
         return refuse(in, "its data is in another encoding than UTF8",
                       "SET client_encoding TO 'UTF8', or write ENCODING 'UTF8'.");
-    return !pgw_copy_confuses(data) ||
+    return true;
+}
+
+static bool check_digits(reader *in)
+{
+    return !pgw_copy_confuses(&in->out->data) ||
            refuse(in, "a number could be read as its NULL, DEFAULT, DELIMITER, QUOTE or ESCAPE",
                   "Choose strings that are not made of digits.");
 }
@@ -333,16 +339,89 @@ bool rw_copy_from_read(const PgQuery__CopyStmt *copy, const rw_table *table,
     if (copy->is_program || copy->filename[0] != '\0')
         return refuse(&in, "the server would read the rows, past keyspread",
                       "Send them by COPY … FROM STDIN, as psql's \\copy does.");
-    if (table->defaults_unknown)
-        return refuse(&in, "the backend has no COPY", "Use INSERT … VALUES with many rows.");
     if (!reading->env->conforming)
         return refuse(&in, "backslashes are escapes in its options",
                       "SET standard_conforming_strings TO on.");
-    if (!read_options(&in) || !read_columns(&in))
+    if (!read_options(&in) || !check_digits(&in) || !read_columns(&in))
         return false;
     if (out->data.format == PGW_COPY_BINARY && table->hash_type != RW_HASH_INT8)
         return refuse(&in, "its hash is no int8, which binary data would need", "Use text or csv.");
     write_names(&in);
+    return true;
+}
+
+/* --- one whose rows are read as a whole --- */
+
+/* What is one byte is written as one, and can be what it is; the format is known. */
+static bool check_words(const reader *in)
+{
+    for (size_t i = 0; i < in->copy->n_options; i++) {
+        const PgQuery__DefElem *option = in->copy->options[i]->def_elem;
+        const char *name = option->defname, *text = string_of(option->arg);
+        bool one = strcmp(name, "delimiter") == 0 || strcmp(name, "quote") == 0 ||
+                   strcmp(name, "escape") == 0;
+        if (one && text != NULL && strlen(text) != 1)
+            return pgw_fail(in->reading->error, "0A000",
+                            "COPY %s must be a single one-byte character", name);
+        bool known = text != NULL && (strcmp(text, "text") == 0 || strcmp(text, "csv") == 0 ||
+                                      strcmp(text, "binary") == 0);
+        if (strcmp(name, "format") == 0 && !known)
+            return pgw_fail(in->reading->error, "22023", "COPY format \"%s\" not recognized",
+                            text != NULL ? text : "");
+    }
+    const pgw_copy_options *data = &in->out->data;
+    return data->format == PGW_COPY_BINARY ||
+           pgw_copy_delimits(data->format == PGW_COPY_CSV, data->delimiter, data->quote,
+                             in->reading->error);
+}
+
+static bool is_twice(const size_t *columns, size_t i)
+{
+    for (size_t before = 0; before < i; before++)
+        if (columns[before] == columns[i])
+            return true;
+    return false;
+}
+
+/* Column `i` of its rows is one of the table's, and listed once. */
+static bool check_column(const reader *in, const size_t *columns, size_t i)
+{
+    const rw_table *table = in->table;
+    pgw_error *error = in->reading->error;
+    if (columns[i] == table->column_count)
+        return pgw_fail(error, "42703", "column \"%s\" of relation \"%s\" does not exist",
+                        rw_star_name(in->copy->attlist[i]), table->name);
+    return !is_twice(columns, i) ||
+           pgw_fail(error, "42701", "column \"%s\" specified more than once",
+                    table->columns[columns[i]].name);
+}
+
+bool rw_copy_from_read_whole(const PgQuery__CopyStmt *copy, const rw_table *table,
+                             const pgw_reading *reading, rw_copy *out, size_t **columns)
+{
+    enum { MOST = 1600 }; /* columns of a table (MaxHeapAttributeNumber) */
+    *out = (rw_copy){.table = table};
+    reader in = {.copy = copy, .table = table, .reading = reading, .out = out, .whole = true};
+    pgw_copy_options *data = &out->data;
+    if (!read_options(&in) || !check_words(&in))
+        return false;
+    data->every_row = true;
+    data->columns = data->wanted_count = count_columns(&in);
+    if (data->columns > MOST)
+        return pgw_fail(reading->error, "54011", "a COPY of more than %d columns", MOST);
+    uint16_t *wanted = pgw_arena_alloc(reading->arena, (data->columns + 1) * sizeof *wanted);
+    unsigned char *force = pgw_arena_alloc(reading->arena, data->columns + 1);
+    size_t *list = pgw_arena_alloc(reading->arena, (data->columns + 1) * sizeof *list);
+    for (size_t i = 0; i < data->columns; i++) {
+        list[i] = column_of(&in, i);
+        if (!check_column(&in, list, i))
+            return false;
+        wanted[i] = (uint16_t)(i + 1);
+        force[i] = force_of(&in, table->columns[list[i]].name);
+    }
+    data->wanted = wanted;
+    data->force = force;
+    *columns = list;
     return true;
 }
 

@@ -26,6 +26,11 @@ typedef struct rw_copy {
  * 42703, 55000). */
 PGW_MUST_CHECK bool rw_copy_from_read(const PgQuery__CopyStmt *copy, const rw_table *table,
                                       const pgw_reading *reading, rw_copy *out);
+/* … for a server that has no COPY, which gets each field of a row by itself: column `i` of the rows
+ * is columns[i] of the table, among them the hash column, if it is listed. The table may be any. */
+PGW_MUST_CHECK bool rw_copy_from_read_whole(const PgQuery__CopyStmt *copy, const rw_table *table,
+                                            const pgw_reading *reading, rw_copy *out,
+                                            size_t **columns);
 /* A copy in `arena` of all but the table. */
 const rw_copy *rw_copy_keep(const rw_copy *copy, pgw_arena *arena);
 /* The list of its columns with the drawn one and the hash column at the end, in the place of the
