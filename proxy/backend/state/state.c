@@ -71,9 +71,6 @@ static void add_tables(pgw_buf *sql, const rw_catalog *names)
     ", pg_catalog.concat_ws(' ', " SETTING("bytea_output") ", " SETTING(                           \
         "extra_float_digits") ", " SETTING("xmlbinary") ")"
 
-/* It is keyspread's own: the server only keeps it. */
-#define TRANSACTIONS "keyspread.transactions"
-
 #define CHANGED                                                                                    \
     ", (select coalesce(pg_catalog.string_agg(pg_catalog.concat(s.name, ','), ''), '')"            \
     " from pg_catalog.pg_settings s where s.source operator(pg_catalog.=) 'session'"               \
@@ -103,7 +100,7 @@ void px_state_question(const px_asked *asked, bool everything, pgw_buf *sql)
     pgw_buf_add_str(sql, "select session_user, " SETTING("role"));
     for (size_t i = 0; i < RW_TRACKED; i++)
         pgw_buf_addf(sql, ", pg_catalog.current_setting('%s')", rw_tracked[i]);
-    pgw_buf_add_str(sql, OUTPUT ", pg_catalog.current_setting('" TRANSACTIONS "', true)");
+    pgw_buf_add_str(sql, OUTPUT ", pg_catalog.current_setting('" RW_TRANSACTIONS "', true)");
     add_tables(sql, asked->names);
     add_visible(sql, asked);
     if (everything)

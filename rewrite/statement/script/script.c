@@ -11,6 +11,7 @@
 #include "rewrite/statement/words/effects.h"
 #include "rewrite/statement/words/moved_names.h"
 #include "rewrite/statement/words/prefilter.h"
+#include "rewrite/statement/words/settings.h"
 #include "rewrite/statement/words/write_scan.h"
 
 #include <assert.h>
@@ -329,6 +330,18 @@ static void refuse_made(const candidate *it)
     refuse(it, &error);
 }
 
+static void refuse_setting(const candidate *it)
+{
+    pgw_slice value = it->out->setting_value;
+    pgw_error error;
+    if (!pgw_slice_eq_str(it->out->setting, RW_TRANSACTIONS))
+        return;
+    pgw_fail(&error, "22023", "invalid value for parameter \"" RW_TRANSACTIONS "\": \"%.*s\"",
+             (int)value.len, value.ptr);
+    pgw_error_hint(&error, "Available values: lazy, eager.");
+    refuse(it, &error);
+}
+
 /* Statements that name a configured table. */
 static void judge(const candidate *it)
 {
@@ -386,6 +399,7 @@ static void read_statement(const reading *in, const rw_piece *piece, rw_statemen
         show(&it);
     if (!defines)
         refuse_made(&it);
+    refuse_setting(&it);
     out->apart = out->apart || (!defines && uses_made(&it));
     if (out->error != NULL && out->error->position > 0)
         place_error(in, piece, out->error);

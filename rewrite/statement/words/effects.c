@@ -168,6 +168,21 @@ static void set_setting(reader *in, pgw_slice name, bool local, bool zone)
         out->setting_value = nothing;
 }
 
+/* keyspread's own setting, which the server keeps whatever it is: a value that it has not is noted
+ * for a refusal (script.c). */
+static void check_transactions(reader *in)
+{
+    pgw_slice value;
+    bool valued = take_word(in, "to") || at_text(in, "=");
+    if (at_text(in, "="))
+        advance(in);
+    if (!valued || !take_value(in, false, &value) || value.ptr == NULL ||
+        pgw_slice_ieq_str(value, "lazy") || pgw_slice_ieq_str(value, "eager"))
+        return;
+    in->out->setting = PGW_LITERAL(RW_TRANSACTIONS);
+    in->out->setting_value = value;
+}
+
 /* What stands behind SET [SESSION | LOCAL]. */
 static void read_set_rest(reader *in, bool session, bool local)
 {
@@ -198,6 +213,9 @@ static void read_set_rest(reader *in, bool session, bool local)
     pgw_slice name = take_name(in);
     if (name.len > 0 && at_text(in, ".")) { /* an extension's, or anybody's */
         add(in, RW_EFFECT_SETTINGS | RW_EFFECT_STATE | (local ? RW_EFFECT_TRANSACTION : 0));
+        advance(in);
+        if (pgw_slice_eq_str(name, "keyspread") && take_word(in, "transactions"))
+            check_transactions(in);
         return;
     }
     bool plain = name.len > 0 && (at_word(in, "to") || at_text(in, "="));

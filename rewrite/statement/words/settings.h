@@ -23,6 +23,9 @@ typedef enum rw_tracked_setting {
 } rw_tracked_setting;
 extern const char *const rw_tracked[RW_TRACKED];
 
+/* keyspread's own setting, which the server only keeps: lazy or eager. */
+#define RW_TRANSACTIONS "keyspread.transactions"
+
 /* Whether the first schema of a search_path, as the server shows it, is information_schema, but for
  * pg_catalog. */
 bool rw_path_informs(pgw_slice path);
