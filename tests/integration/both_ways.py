@@ -21,12 +21,13 @@ CHANCE = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{
 class BothWays(unittest.TestCase):
     maxDiff = None
     tables = ()
+    options = {}
 
     @classmethod
     def setUpClass(cls):
         cls.postgres = harness.Postgres()
         cls.addClassCleanup(cls.postgres.remove)
-        cls.keyspread = harness.Keyspread(harness.backend_config(cls.postgres, cls.tables))
+        cls.keyspread = harness.Keyspread(harness.backend_config(cls.postgres, cls.tables, **cls.options))
         cls.addClassCleanup(cls.keyspread.stop)
 
     def run_on(self, program, database, port):
