@@ -148,6 +148,7 @@ typedef struct rw_table {
     bool strict;          /* who names the hash column is told that there is none */
     bool listed;          /* PostgreSQL's catalog is asked of the table with the hash column */
     bool copied_apart;    /* copy: partition */
+    bool lazy;            /* transactions: lazy */
     bool looked_up; /* rows are found by their hash where a statement gives their whole hash key */
     bool reads_settings; /* a default or check of it may: what a session has set decides */
     char *part_names; /* of its unique indexes in its partitions: lines of the partition, its index

@@ -38,6 +38,9 @@ class BothWays(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr[-2000:])
         return CHANCE.sub("", done.stdout).splitlines()
 
+    def compare(self, direct, through):
+        self.assertEqual(direct, through)
+
     def play(self, program):
         """Both runs, at the same time; what they print is the same. The database behind keyspread."""
         if program.missing():
@@ -47,7 +50,7 @@ class BothWays(unittest.TestCase):
             runs = [pool.submit(self.run_on, program, plain, self.postgres.port),
                     pool.submit(self.run_on, program, spread, self.keyspread.port)]
             direct, through = (run.result() for run in runs)
-        self.assertEqual(direct, through)
+        self.compare(direct, through)
         self.assertGreater(len(direct), 5)
         self.keyspread.check_alive()
         return spread

@@ -521,6 +521,41 @@ class Ordinary(LazyCase):
         session.query("commit")
         self.assertEqual(self.rows(), [1, 2, 3])
 
+    def test_it_is_explained(self):
+        session = self.session()
+        for text, said in ((INSERT.format(1), "kept until COMMIT"),
+                           ("insert into others (id) values (1) returning id", "kept until COMMIT"),
+                           ("insert into others (id) values (1) returning note",
+                            "made ordinary, because it returns more than columns of its key"),
+                           ("insert into others (id) values (1) on conflict do nothing",
+                            "made ordinary, because rows of it may be left out"),
+                           ("insert into others (id, note) values (1, (select 'x'))",
+                            "made ordinary, because it is not batchable"),
+                           ("insert into numbered (name, part) values ('a', gen_random_uuid()) returning id",
+                            "kept until COMMIT, if a number is drawn ahead"),
+                           ("insert into eager (id) values (1)", None)):
+            lines = [row[0] for row in session.rows("explain (proxy) " + text)]
+            told = [line[len("transaction: "):] for line in lines if line.startswith("transaction: ")]
+            self.assertEqual(told, [said] if said else [], (text, lines))
+
+    def test_a_commit_that_went_to_the_link_has_ended_its_clock(self):
+        """What it has waited is not taken from the timeouts of the next statement."""
+        session = self.session(options="-c statement_timeout=60s")
+        session.query("begin")
+        session.query(OTHER.format(1, "a"))
+        with self.postgres.admin(self.database) as admin:
+            admin.rows("begin; lock table others in access exclusive mode")
+            session.send(wire.query("commit"))
+            harness.eventually("its own link waits", lambda: metrics.Scrape(self.keyspread).since(self.before).by(
+                "transactions_total", "reason").get("commit"))
+            admin.rows("commit")
+        self.assertEqual(wire.tags_of(session.read_ready()), ["COMMIT"])
+        mark = self.postgres.mark()
+        self.assertEqual(wire.tags_of(session.query("update others set note = 'b' where id = 1")), ["UPDATE 1"])
+        self.assertEqual(wire.tags_of(session.query("insert into others (id) select 2")), ["INSERT 0 1"])
+        asked = self.postgres.statements(mark, self.database, "set_config(s.name")
+        self.assertEqual([one.text for one in asked], [])
+
     def test_too_much(self):
         session = self.session()
         session.query("begin")
@@ -572,23 +607,24 @@ class Ordinary(LazyCase):
 
 class Returning(LazyCase):
     """What is returned of a kept INSERT is what the server would return."""
+    options = {"admin": {}, "workers": 1}  # Numbers are a worker's.
     TEXT = "insert into numbered (name, part, note) values ('a', '{}', 'x') returning {}"
     PART = "6f1b5a7e-0000-4000-8000-0123456789ab"
 
     def ready(self, *texts):
-        """A session that has numbers drawn, and knows what it prepares."""
-        session = self.session()
+        """A session that knows what it prepares; `self.other` is another one, by which numbers were drawn."""
+        session, self.other = self.session(), self.wire()
         for text in texts:
             session.ask(wire.parse("", text), wire.describe("S", ""), wire.sync())
         for _ in range(3):
-            session.query(self.TEXT.format(self.PART, "id"))
+            self.other.query(self.TEXT.format(self.PART, "id"))
         self.admin("truncate numbered, others")
         self.before = metrics.Scrape(self.keyspread)
         return session
 
     def same(self, session, ask, columns=()):
         """Asks outside of a transaction, and in one that is kept: the replies, but for the status."""
-        direct = ask(session)
+        direct = ask(self.other)
         self.admin("truncate numbered, others")
         session.query("begin")
         kept = ask(session)
@@ -598,7 +634,8 @@ class Returning(LazyCase):
             if one.kind not in "ZD" or (one.kind == "D" and not columns):
                 self.assertEqual((one.kind, one.body), (other.kind, other.body))
         self.assertEqual(self.kinds(), {"lazy": 1})
-        self.admin("truncate numbered, others")
+        if not columns:
+            self.admin("truncate numbered, others")
         return kept
 
     def test_values_that_were_given(self):

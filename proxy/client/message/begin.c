@@ -151,14 +151,15 @@ static void name_statement(px_session *session, const begin_group *group)
 /* ---- BEGIN ---- */
 
 /* Nothing is owed to the client, and nothing is under way to its link: which is there, and is its
- * own. */
-static bool may_ride(const px_session *session, rw_transaction said)
+ * own. A backend that cannot be asked is told of each BEGIN at once that is not kept. */
+static bool may_ride(const px_session *session, rw_transaction said, bool lazy)
 {
     const px_own *own = &session->own;
     if (!own->ready || own->begun != NULL || !px_session_idle(session) ||
         session->group.count > 0 || session->hand.parts != NULL || own->copy_in ||
-        session->who.identity->replication != NULL || session->worker->server->backend->by_file ||
-        px_link_cancelling(own->link) || px_link_is_borrowed(own->link))
+        session->who.identity->replication != NULL ||
+        (session->worker->server->backend->by_file && !lazy) || px_link_cancelling(own->link) ||
+        px_link_is_borrowed(own->link))
         return false;
     const char *standby = px_link_parameter(own->link, "in_hot_standby");
     return !said.primary || (standby != NULL && strcmp(standby, "off") == 0);
@@ -281,7 +282,7 @@ px_step px_begin_begins(px_session *session, pgw_frame frame, pgw_slice message)
         px_session_set_wait(session, PX_WAIT_IDLE); /* what is ours alone is soon answered */
         return PX_STEP_LATER;
     }
-    if (!may_ride(session, said))
+    if (!may_ride(session, said, lazy))
         return PX_STEP_PASS;
     if (frame.type == 'Q')
         begin_by_query(session, group.text, said.word);

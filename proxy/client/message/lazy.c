@@ -2,6 +2,7 @@
 
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
+#include "protocol/value_out.h"
 #include "proxy/batch/register.h"
 #include "proxy/client/answer/ended.h"
 #include "proxy/client/answer/owed.h"
@@ -15,8 +16,8 @@
 #include "proxy/client/standing/script.h"
 #include "proxy/ingest/obstacles.h"
 #include "proxy/ingest/submit.h"
-#include "protocol/value_out.h"
 #include "rewrite/insert/render.h"
+#include "rewrite/insert/returned.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,54 +28,12 @@
 
 /* ---- what is returned ---- */
 
-/* Whether a value of its type is written in one way alone, whatever the session has set. */
-static bool has_one_output(const rw_column *column, const pgw_env *env)
-{
-    switch (column->type) {
-    case PGW_INT2:
-    case PGW_INT4:
-    case PGW_INT8:
-    case PGW_UUID:
-        return true;
-    case PGW_TEXT:
-    case PGW_VARCHAR:
-        return env->utf8;
-    default:
-        return false;
-    }
-}
-
-/* Which column of the key it is; primary_key_count: none. */
-static size_t place_in_key(const rw_table *table, size_t column)
-{
-    size_t place = 0;
-    while (place < table->primary_key_count && table->primary_key[place] != column)
-        place++;
-    return place;
-}
-
-/* Whether the INSERT returns columns of its key alone, whose values are known where that is. In the
- * place of a value for an identity OVERRIDING may put another, of which only hash_key tells. */
-static bool returns_key(const rw_insert *insert, const pgw_env *env)
-{
-    const rw_table *table = insert->table;
-    bool returns = insert->returned_count > 0 && !insert->has_conflict && !insert->query;
-    for (size_t i = 0; i < insert->returned_count && returns; i++) {
-        size_t at = insert->returned[i].column;
-        const rw_column *column = &table->columns[at];
-        returns = place_in_key(table, at) < table->primary_key_count &&
-                  has_one_output(column, env) &&
-                  (!column->identity || rw_table_is_hash_input(table, pgw_slice_str(column->name)));
-    }
-    return returns;
-}
-
 /* Whether the values of all columns that it returns are known. */
 static bool knows_rows(const rw_insert *insert, const rw_key *keys)
 {
     for (size_t row = 0; row < insert->row_count; row++)
         for (size_t i = 0; i < insert->returned_count; i++) {
-            size_t place = place_in_key(insert->table, insert->returned[i].column);
+            size_t place = rw_place_in_key(insert->table, insert->returned[i].column);
             if (!keys[row].known[place] || keys[row].values[place].null)
                 return false;
         }
@@ -89,7 +48,7 @@ static void write_rows(const rw_insert *insert, const rw_key *keys, pgw_slice re
     pgw_slice *values = pgw_calloc(count + 1, sizeof *values);
     for (size_t row = 0; row < insert->row_count && count > 0; row++) {
         for (size_t i = 0; i < count; i++) {
-            size_t place = place_in_key(insert->table, insert->returned[i].column);
+            size_t place = rw_place_in_key(insert->table, insert->returned[i].column);
             pgw_buf_clear(&cells[i]);
             (pgw_result_format(results, i) == 0 ? pgw_value_out : pgw_value_send)(
                 &keys[row].values[place], &cells[i]);
@@ -179,7 +138,7 @@ bool px_lazy_takes(const px_session *session, const rw_insert *insert, const px_
                     : table == CFG_TRANSACTIONS_UNSAID && session_says->says_lazy;
     if (insert->returning > 0)
         return is_fit(session, lazy, PX_ORDINARY_TABLE) &&
-               is_fit(session, returns_key(insert, &session->who.identity->env),
+               is_fit(session, rw_insert_returns_key(insert, &session->who.identity->env),
                       PX_ORDINARY_RETURNING);
     return is_fit(session, lazy, PX_ORDINARY_TABLE) &&
            is_fit(session, insert->values_merge, PX_ORDINARY_CONFLICT);
