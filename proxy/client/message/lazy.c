@@ -409,12 +409,12 @@ bool px_lazy_commits(px_session *session)
     bool text = begun->kept->all[0].text != NULL;
     bool first = !begun->commits; /* else it has come back, to be sent */
     begun->commits = true;
+    bool submitted = first && !session->who.is_private &&
+                     (text ? submit_text : submit_binds)(session, &standing);
     begun->reason = PX_ORDINARY_COMMIT;
-    if (!first || session->who.is_private ||
-        !(text ? submit_text : submit_binds)(session, &standing))
-        return false;
-    px_session_set_wait(session, PX_WAIT_UNIT);
-    return true;
+    if (submitted)
+        px_session_set_wait(session, PX_WAIT_UNIT);
+    return submitted;
 }
 
 /* ---- to the own link ---- */
