@@ -78,7 +78,8 @@ class Lazy(Case):
         before = metrics.Scrape(self.keyspread)
         super().check(program)
         counted = metrics.Scrape(self.keyspread).since(before).by("transactions_total", "kind")
-        self.assertGreater(counted.get("lazy", 0), 0, counted)
+        if program.name in ("django", "active_record"):  # The others leave all keys to the database: slow programs draw each by itself.
+            self.assertGreater(counted.get("lazy", 0), 0, counted)
 
     def compare(self, direct, through):
         direct = [NUMBER.sub("#", line) for line in direct]

@@ -51,6 +51,8 @@ bool px_kept_is_shown(px_kept_statement *statement, pgw_slice row)
 {
     pgw_slice rest = statement->told.shown;
     pgw_frame frame;
+    if (statement->seen == rest.len)
+        return false;
     rest = (pgw_slice){rest.ptr + statement->seen, rest.len - statement->seen};
     if (pgw_frame_next(rest, &frame) != PGW_FRAME_OK)
         return false;

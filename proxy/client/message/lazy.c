@@ -195,19 +195,21 @@ static bool takes_text(const px_session *session, const px_text *text)
 
 bool px_lazy_keeps_text(px_session *session, px_text *text)
 {
-    pgw_buf out = {0};
+    pgw_buf out = {0}, rows = {0};
     if (!takes_text(session, text))
         return false;
     px_kept **kept = &session->own.begun->kept;
     for (size_t i = 0; i < text->script.count; i++) {
         const rw_insert *insert = text->script.statements[i].insert;
-        write_columns(insert, &out);
-        size_t from = out.len;
-        write_rows(insert, text->keys[i], (pgw_slice){NULL, 0}, &out);
-        const px_told told = {insert->row_count, {out.ptr + from, out.len - from}};
+        pgw_buf_clear(&rows);
+        write_rows(insert, text->keys[i], (pgw_slice){NULL, 0}, &rows);
+        const px_told told = {insert->row_count, pgw_slice_buf(&rows)};
         px_kept_add_text(kept, text, i, told, i == 0 ? text->arena.bytes : 0);
+        write_columns(insert, &out);
+        pgw_buf_add_slice(&out, told.shown);
         pgw_write_insert_tag(told.rows, &out);
     }
+    pgw_buf_free(&rows);
     px_names_forget_unnamed(session);
     pgw_write_ready(session->own.status, &out);
     px_session_put(session, &out);
