@@ -387,15 +387,6 @@ static void check_repeat(const table_check *check, const cfg_config *config)
               check->table->label);
 }
 
-static void check_transactions(const table_check *check, const cfg_config *config)
-{
-    if (check->table->transactions == CFG_TRANSACTIONS_LAZY &&
-        config->backend.dialect == CFG_DIALECT_YDB)
-        WRONG(check, "transactions",
-              "transactions: lazy of %s is for dialect postgres in this version; remove the key",
-              check->table->label);
-}
-
 /* It takes temporary tables. */
 static void check_copy(const table_check *check, const cfg_config *config)
 {
@@ -449,7 +440,6 @@ static void check_table(cfg_document *document, const cfg_raw *raw, const cfg_co
               "`hide: strict`: keep one of both",
               check.table->label);
     check_repeat(&check, config);
-    check_transactions(&check, config);
     check_copy(&check, config);
     check_key_order(&check, config);
     check_key(&check);

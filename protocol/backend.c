@@ -131,8 +131,7 @@ static column read_column(pgw_reader *reader)
     return c;
 }
 
-/* None means text, one is that of all. */
-static uint16_t result_format(pgw_slice results, size_t i)
+uint16_t pgw_result_format(pgw_slice results, size_t i)
 {
     pgw_reader reader = pgw_reader_of(results);
     size_t count = results.len > 0 ? pgw_read_u16(&reader) : 0;
@@ -154,7 +153,7 @@ void pgw_write_row_description(pgw_slice body, pgw_slice results, pgw_buf *out)
         pgw_buf_add(out, c.name.ptr, c.name.len + 1);
         pgw_buf_add_slice(out, c.origin);
         pgw_buf_add_slice(out, c.type);
-        pgw_buf_add_i16(out, (int16_t)result_format(results, i));
+        pgw_buf_add_i16(out, (int16_t)pgw_result_format(results, i));
     }
     pgw_end_small(out, begun);
 }

@@ -25,6 +25,9 @@ PGW_MUST_CHECK bool pgw_write_data_row(const pgw_slice *cells, size_t count, pgw
 PGW_MUST_CHECK bool pgw_write_parameter_description(const uint32_t *types, size_t count,
                                                     pgw_buf *out);
 
+/* The format of column `i` by the result formats of a Bind (pgw_bind): none means text (0), one is
+ * that of all. */
+uint16_t pgw_result_format(pgw_slice results, size_t i);
 /* RowDescription with this body (of Describe of a statement), and the formats that a Bind asks for
  * (pgw_bind.results); NoData for an empty body. */
 void pgw_write_row_description(pgw_slice body, pgw_slice results, pgw_buf *out);

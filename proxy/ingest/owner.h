@@ -13,17 +13,22 @@
 
 typedef struct px_owner px_owner;
 
+/* What the client of a statement that is kept (client/core/kept.h) is told of it. */
+typedef struct px_told {
+    uint64_t rows;
+    pgw_slice shown; /* What it returns, as DataRow messages. */
+} px_told;
+
 /* How all that was submitted fared. Valid during the call. */
 typedef struct px_outcome {
     const struct px_unit_statement *statements;
     size_t statement_count;
-    size_t completed;     /* statements that came through; the next is the one that failed */
-    pgw_slice notices;    /* whole messages */
-    pgw_slice returned;   /* the rows that all statements return: see px_unit */
-    const uint64_t *told; /* The rows of each statement, all of which came through, where no more is
-                             known: they are kept (client/core/kept.h). NULL: the server told it. */
-    pgw_slice error;      /* body of the ErrorResponse; empty: none failed */
-    px_error_kind kind;   /* its */
+    size_t completed;    /* statements that came through; the next is the one that failed */
+    pgw_slice notices;   /* whole messages */
+    pgw_slice returned;  /* the rows that all statements return: see px_unit */
+    const px_told *told; /* Of each statement, all of which are kept. NULL: the server told it. */
+    pgw_slice error;     /* body of the ErrorResponse; empty: none failed */
+    px_error_kind kind;  /* its */
     px_unit_failure failure; /* where it came from */
     bool stored;             /* some of it is, or may be, committed */
     /* Units of one statement (split.h): how many rows it has, how many are committed, and of how

@@ -164,6 +164,7 @@ typedef struct rw_table {
     bool listed;          /* PostgreSQL's catalog is asked of the table with the hash column */
     bool copied_apart;    /* copy: partition */
     rw_copy_conflict copy_conflict; /* copy_on_conflict */
+    bool lazy;            /* transactions: lazy */
     bool looked_up; /* rows are found by their hash where a statement gives their whole hash key */
     bool reads_settings; /* a default or check of it may: what a session has set decides */
     char *part_names; /* of its unique indexes in its partitions: lines of the partition, its index

@@ -58,6 +58,12 @@ typedef struct rw_lift {
     pgw_slice value; /* as text, which the type's input reads as it does the cell */
 } rw_lift;
 
+/* A column that a statement returns as it is, under a name. */
+typedef struct rw_returned {
+    size_t column; /* of the table */
+    pgw_slice name;
+} rw_returned;
+
 /* A cell of a key as it is rendered, where settings would decide what its own bytes are (spell.h).
  */
 typedef struct rw_spelled {
@@ -81,9 +87,10 @@ typedef struct rw_insert {
     bool reads_names; /* a value may be the number of what a name means: in a regclass and its like
                        */
     bool query;       /* its rows come from a query, in which the backend is told to hash them */
-    bool leaves_null; /* The rows of that query leave out a column of the hash_key that has no default. */
-    size_t new_key;   /* Where DO UPDATE has the value of a changed key, which the backend is told to hash;
-                         0: it changes none. */
+    bool leaves_null; /* The rows of that query leave out a column of the hash_key that has no
+                         default. */
+    size_t new_key; /* Where DO UPDATE has the value of a changed key, which the backend is told to
+                       hash; 0: it changes none. */
     bool has_conflict; /* ON CONFLICT, written or (UPSERT, REPLACE) made */
     bool values_merge; /* rows of several statements may stand in one VALUES list: the count will
                           equal the rows (rules: no ON CONFLICT but DO UPDATE without WHERE, …) */
@@ -92,9 +99,10 @@ typedef struct rw_insert {
     /* for each parameter 1…param_count: the type its use gives it (the column's, the cast's), or
        PGW_UNSPECIFIED where that cannot be told here */
     uint32_t *inferred;
-    bool *infers;     /* A flag a column: a parameter may have its type of that column. NULL: of none. */
-    bool infers_all;  /* Parameters may have their types of any column. */
-    bool heeds_types; /* The guard asks for the types of the columns of `infers`, too. */
+    bool
+        *infers; /* A flag a column: a parameter may have its type of that column. NULL: of none. */
+    bool infers_all;           /* Parameters may have their types of any column. */
+    bool heeds_types;          /* The guard asks for the types of the columns of `infers`, too. */
     struct rw_splice *splices; /* what the renderer puts in; private to the parser and render.c */
     size_t splice_count;
     rw_spelled *spelled; /* in order of the text */
@@ -112,11 +120,13 @@ typedef struct rw_insert {
     size_t overriding, overriding_end; /* offsets of what OVERRIDING SYSTEM VALUE is to stand for:
                                           nothing, or OVERRIDING USER VALUE; 0: nowhere */
     size_t default_values, default_values_end; /* offsets of DEFAULT VALUES; 0: it is not that */
-    size_t returning; /* offset behind the word RETURNING; 0: there is none */
-    size_t tail;      /* offset behind the last row's ')': ON CONFLICT, RETURNING, … */
-    size_t values;    /* offset behind the word VALUES */
-    size_t end;       /* offset behind the last token */
-    bool utf8;        /* what positions count: its characters, or bytes */
+    size_t returning;      /* offset behind the word RETURNING; 0: there is none */
+    rw_returned *returned; /* What it returns, if that is few columns by their names … */
+    size_t returned_count; /* … and how many; 0: it is something else, or nothing. */
+    size_t tail;           /* offset behind the last row's ')': ON CONFLICT, RETURNING, … */
+    size_t values;         /* offset behind the word VALUES */
+    size_t end;            /* offset behind the last token */
+    bool utf8;             /* what positions count: its characters, or bytes */
 } rw_insert;
 
 #endif

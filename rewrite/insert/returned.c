@@ -48,3 +48,45 @@ bool rw_insert_returns_same(const rw_insert *before, const rw_insert *now)
     pgw_buf_free(&is);
     return same;
 }
+
+/* Whether a value of its type is written in one way alone, whatever the session has set. */
+static bool has_one_output(const rw_column *column, const pgw_env *env)
+{
+    switch (column->type) {
+    case PGW_INT2:
+    case PGW_INT4:
+    case PGW_INT8:
+    case PGW_UUID:
+        return true;
+    case PGW_TEXT:
+    case PGW_VARCHAR:
+        return env->utf8;
+    default:
+        return false;
+    }
+}
+
+size_t rw_place_in_key(const rw_table *table, size_t column)
+{
+    size_t place = 0;
+    while (place < table->primary_key_count && table->primary_key[place] != column)
+        place++;
+    return place;
+}
+
+/* In the place of a value for an identity OVERRIDING may put another, of which only hash_key tells.
+ */
+static bool is_known(const rw_table *table, size_t at, const pgw_env *env)
+{
+    const rw_column *column = &table->columns[at];
+    return rw_place_in_key(table, at) < table->primary_key_count && has_one_output(column, env) &&
+           (!column->identity || rw_table_is_hash_input(table, pgw_slice_str(column->name)));
+}
+
+bool rw_insert_returns_key(const rw_insert *insert, const pgw_env *env)
+{
+    bool returns = insert->returned_count > 0 && !insert->has_conflict && !insert->query;
+    for (size_t i = 0; i < insert->returned_count && returns; i++)
+        returns = is_known(insert->table, insert->returned[i].column, env);
+    return returns;
+}

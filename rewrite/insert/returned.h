@@ -1,5 +1,5 @@
 /*
- * returned: what a statement returned when its table was another.
+ * returned: what a statement returns: when its table was another, and of what is known here.
  */
 #ifndef RW_RETURNED_H
 #define RW_RETURNED_H
@@ -9,5 +9,11 @@
 /* Whether the same statement, parsed when its table may have been another, still returns columns of
  * the same names and types. */
 PGW_MUST_CHECK bool rw_insert_returns_same(const rw_insert *before, const rw_insert *now);
+
+/* Which column of the primary key a column is; primary_key_count: none. */
+size_t rw_place_in_key(const rw_table *table, size_t column);
+/* Whether an INSERT returns columns of its key alone, which are written in one way whatever the
+ * session has set: known once the key is. */
+PGW_MUST_CHECK bool rw_insert_returns_key(const rw_insert *insert, const pgw_env *env);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { MAX_DEPTH = 64 }; /* of brackets; deeper, nothing is replaced */
+enum { LISTED_MOST = 16 /* columns */, NAME_MOST = 63 /* bytes */ };
 
 /* What a bracket opens. */
 typedef enum bracket {
@@ -297,8 +298,21 @@ static bool at_end_of_plain(const rw_parser *parser)
     return rw_at(parser, ',') || rw_at_end(parser);
 }
 
-/* [table.]column [[AS] label] as a whole item; false if it is another one, and nothing is taken. */
-static bool parse_column(rw_parser *parser)
+/* Notes one more column in the list; false: there is to be none. */
+static bool list_column(rw_parser *parser, size_t column, pgw_slice name)
+{
+    rw_insert *insert = parser->insert;
+    if (insert->returned == NULL)
+        insert->returned = pgw_arena_alloc(parser->arena, LISTED_MOST * sizeof *insert->returned);
+    if (insert->returned_count == LISTED_MOST || name.len == 0 || name.len > NAME_MOST)
+        return false;
+    insert->returned[insert->returned_count++] = (rw_returned){column, name};
+    return true;
+}
+
+/* [table.]column [[AS] label] as a whole item; false if it is another one, and nothing is taken.
+ * `*lists`: it is in the list of columns. */
+static bool parse_column(rw_parser *parser, bool *lists)
 {
     rw_mark mark = rw_mark_here(parser);
     const rw_table *table = parser->table;
@@ -310,10 +324,12 @@ static bool parse_column(rw_parser *parser)
         column = rw_table_column(table, name);
     }
     bool known = column < table->column_count;
+    pgw_slice label = known ? pgw_slice_str(table->columns[column].name) : (pgw_slice){NULL, 0};
     bool labelled = rw_take_word(parser, "as") || !at_end_of_plain(parser);
     if (known && labelled && rw_at_name(parser))
-        rw_advance(parser);
+        label = rw_take_name(parser);
     if (known && at_end_of_plain(parser)) {
+        *lists = *lists && list_column(parser, column, label);
         parser->insert->shows |= is_shown(&table->columns[column]);
         return true;
     }
@@ -325,16 +341,23 @@ static bool parse_column(rw_parser *parser)
  * look at the session. */
 rw_outcome rw_parse_returning(rw_parser *parser)
 {
+    bool lists = true, star = false;
     parser->insert->values_merge = false;
     do {
         if (at_end_of_plain(parser))
             return rw_syntax_error(parser);
-        if (parse_star(parser) || parse_column(parser))
+        star = parse_star(parser);
+        if (star || parse_column(parser, &lists)) {
+            lists = lists && !star;
             continue;
+        }
+        lists = false;
         parser->insert->shows = true;
         rw_note_obstacle(parser, RW_OBSTACLE_RETURNING);
         if (!parse_item(parser))
             return rw_syntax_error(parser);
     } while (rw_take(parser, ','));
+    if (!lists)
+        parser->insert->returned_count = 0;
     return RW_PARSED;
 }

@@ -21,12 +21,13 @@ CHANCE = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{
 class BothWays(unittest.TestCase):
     maxDiff = None
     tables = ()
+    options = {}
 
     @classmethod
     def setUpClass(cls):
         cls.postgres = harness.Postgres()
         cls.addClassCleanup(cls.postgres.remove)
-        cls.keyspread = harness.Keyspread(harness.backend_config(cls.postgres, cls.tables))
+        cls.keyspread = harness.Keyspread(harness.backend_config(cls.postgres, cls.tables, **cls.options))
         cls.addClassCleanup(cls.keyspread.stop)
 
     def run_on(self, program, database, port):
@@ -37,6 +38,9 @@ class BothWays(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout[-2000:] + done.stderr[-2000:])
         return CHANCE.sub("", done.stdout).splitlines()
 
+    def compare(self, direct, through):
+        self.assertEqual(direct, through)
+
     def play(self, program):
         """Both runs, at the same time; what they print is the same. The database behind keyspread."""
         if program.missing():
@@ -46,7 +50,7 @@ class BothWays(unittest.TestCase):
             runs = [pool.submit(self.run_on, program, plain, self.postgres.port),
                     pool.submit(self.run_on, program, spread, self.keyspread.port)]
             direct, through = (run.result() for run in runs)
-        self.assertEqual(direct, through)
+        self.compare(direct, through)
         self.assertGreater(len(direct), 5)
         self.keyspread.check_alive()
         return spread

@@ -16,6 +16,8 @@ EVENTS = Table("events", ["userid bigint not null", "ts timestamptz not null", "
 OTHERS = Table("others", ["id bigint not null", "note varchar(5)", "child bigint",
                           "constraint small check (id < 1000)"], ["id"], transactions="lazy")
 EAGER = Table("eager", ["id bigint not null", "note text"], ["id"], transactions="eager")
+NUMBERED = Table("numbered", ["id serial", "name varchar(9) not null", "part uuid not null", "note text"], ["id", "name", "part"],
+                 hash_key=["id"], transactions="lazy", sequences={"block": 32})
 UNSAID = Table("unsaid", ["id bigint not null", "note text"], ["id"])
 
 INSERT = "insert into events (userid, ts, event) values ({}, '2026-01-01 00:00:00+00', 'x')"
@@ -32,7 +34,7 @@ def insert_group(*numbers):
 
 @harness.proxied
 class LazyCase(harness.StackCase):
-    tables = (EVENTS, OTHERS, EAGER, UNSAID)
+    tables = (EVENTS, OTHERS, EAGER, UNSAID, NUMBERED)
     options = {"admin": {}}
 
     def session(self, **params):
@@ -488,9 +490,9 @@ class Ordinary(LazyCase):
 
     def test_by_other_statements(self):
         for text in ("select count(*) from events", "update events set event = 'y' where userid = 1",
-                     "delete from events where userid = 1", "show timezone", "savepoint s", "listen x",
+                     "delete from events where userid = 1", "show timezone", "listen x",
                      "set local timezone = 'UTC'", "lock table others in row share mode",
-                     "insert into events (userid, ts, event) values (2, now(), 'x') returning userid",
+                     "insert into events (userid, ts, event) values (2, now(), 'x') returning event",
                      "insert into events (userid, ts) values (1, '2026-01-01 00:00:00+00') on conflict do nothing",
                      "insert into eager (id) values (1)", "insert into unsaid (id) values (1)", ""):
             with self.subTest(text=text):
@@ -518,6 +520,41 @@ class Ordinary(LazyCase):
         self.assertEqual(self.rows(), [])
         session.query("commit")
         self.assertEqual(self.rows(), [1, 2, 3])
+
+    def test_it_is_explained(self):
+        session = self.session()
+        for text, said in ((INSERT.format(1), "kept until COMMIT"),
+                           ("insert into others (id) values (1) returning id", "kept until COMMIT"),
+                           ("insert into others (id) values (1) returning note",
+                            "made ordinary, because it returns more than columns of its key"),
+                           ("insert into others (id) values (1) on conflict do nothing",
+                            "made ordinary, because rows of it may be left out"),
+                           ("insert into others (id) select 1",
+                            "made ordinary, because it is not batchable"),
+                           ("insert into numbered (name, part) values ('a', gen_random_uuid()) returning id",
+                            "kept until COMMIT, if a number is drawn ahead"),
+                           ("insert into eager (id) values (1)", None)):
+            lines = [row[0] for row in session.rows("explain (proxy) " + text)]
+            told = [line[len("transaction: "):] for line in lines if line.startswith("transaction: ")]
+            self.assertEqual(told, [said] if said else [], (text, lines))
+
+    def test_a_commit_that_went_to_the_link_has_ended_its_clock(self):
+        """What it has waited is not taken from the timeouts of the next statement."""
+        session = self.session(options="-c statement_timeout=60s")
+        session.query("begin")
+        session.query(OTHER.format(1, "a"))
+        with self.postgres.admin(self.database) as admin:
+            admin.rows("begin; lock table others in access exclusive mode")
+            session.send(wire.query("commit"))
+            harness.eventually("its own link waits", lambda: metrics.Scrape(self.keyspread).since(self.before).get(
+                "transactions_total", kind="made_ordinary", reason="commit"))
+            admin.rows("commit")
+        self.assertEqual(wire.tags_of(session.read_ready()), ["COMMIT"])
+        mark = self.postgres.mark()
+        self.assertEqual(wire.tags_of(session.query("update others set note = 'b' where id = 1")), ["UPDATE 1"])
+        self.assertEqual(wire.tags_of(session.query("insert into others (id) select 2")), ["INSERT 0 1"])
+        asked = self.postgres.statements(mark, self.database, "set_config(s.name")
+        self.assertEqual([one.text for one in asked], [])
 
     def test_too_much(self):
         session = self.session()
@@ -549,12 +586,295 @@ class Ordinary(LazyCase):
         session.query(OTHER.format(4, "a"))
         session.query("commit")
         self.assertEqual(self.kinds(), {})
+        for text in ("set keyspread.transactions = foo", "set local keyspread.transactions to 'lazier'",
+                     'SET "keyspread".transactions TO 1'):
+            for replies in (session.query(text), session.ask(wire.parse("", text), *GROUP)):
+                error = next(message for message in replies if message.kind == "E").fields()
+                self.assertEqual((error["C"], error["H"]), ("22023", "Available values: lazy, eager."))
+                value = text.split(" ")[-1].strip("'")
+                self.assertEqual(error["M"], f'invalid value for parameter "keyspread.transactions": "{value}"')
+        self.assertEqual(session.rows("show keyspread.transactions"), [["eager"]])
+        for text in ("set keyspread.transactions = 'LAZY'", "set keyspread.transactions to default", "set keyspread.other = foo"):
+            self.assertEqual(wire.tags_of(session.query(text)), ["SET"])
         session.query("reset keyspread.transactions")
         session.query(OTHER.format(5, "a"))
         self.before = metrics.Scrape(self.keyspread)
         session.query("begin")
         session.query(OTHER.format(6, "a"))
         session.query("commit")
+        self.assertEqual(self.kinds(), {"lazy": 1})
+
+
+class Returning(LazyCase):
+    """What is returned of a kept INSERT is what the server would return."""
+    TEXT = "insert into numbered (name, part, note) values ('a', '{}', 'x') returning {}"
+    PART = "6f1b5a7e-0000-4000-8000-0123456789ab"
+
+    def ready(self, *texts):
+        """A session that knows its tables and what it prepares, of which no row was ever slow; and another one."""
+        session, self.other = self.wire(), self.wire()
+        for text in ("begin", OTHER.format(1, "a"), self.TEXT.format(self.PART, "note"), "rollback"):
+            session.query(text)
+        for text in texts:
+            session.ask(wire.parse("", text), wire.describe("S", ""), wire.sync())
+        self.admin("truncate numbered, others")
+        self.before = metrics.Scrape(self.keyspread)
+        return session
+
+    def same(self, session, ask):
+        """Asks outside of a transaction, and in one that is kept: the replies, but for the status."""
+        direct = ask(self.other)
+        self.admin("truncate numbered, others")
+        session.query("begin")
+        kept = ask(session)
+        self.assertEqual(wire.tags_of(session.query("commit")), ["COMMIT"])
+        self.assertEqual(wire.kinds(kept), wire.kinds(direct))
+        for one, other in zip(direct, kept):
+            if one.kind != "Z":
+                self.assertEqual((one.kind, one.body), (other.kind, other.body))
+        self.assertEqual(self.kinds(), {"lazy": 1})
+        self.admin("truncate numbered, others")
+        return kept
+
+    def test_values_that_were_given(self):
+        session = self.ready()
+        texts = ("insert into others (id, note) values (7, 'a'), ('0008', 'b') returning id",
+                 'insert into others as o (id, note) values (-1, null) returning o.id as "Their Key", id other')
+        for text in texts:
+            self.before = metrics.Scrape(self.keyspread)
+            self.same(session, lambda session, text=text: session.query(text))
+        self.before = metrics.Scrape(self.keyspread)
+        text = ("insert into numbered (id, name, part) values ('05', 'b ', '{6F1B5A7E00004000-80000123456789AB}')"
+                " returning part, name, id")
+        replies = self.same(session, lambda session: session.query(text))
+        self.assertEqual(next(reply for reply in replies if reply.kind == "D").row(), [self.PART.encode(), b"b ", b"5"])
+
+    def test_numbers_that_were_drawn(self):
+        """Of a session that does nothing else: its first transactions draw numbers themselves, and those behind them find some."""
+        session, seen = self.ready(), []
+        by_query, bound = self.TEXT.format(self.PART, "id, name"), self.TEXT.format("$1", "id, name").replace("'$1'", "$1")
+
+        def is_kept():
+            for ask in (lambda: session.query(by_query), lambda: session.ask(
+                    wire.parse("", bound), wire.bind("", "", [self.PART]), wire.describe("P", ""), wire.execute(), wire.sync())):
+                session.query("begin")
+                replies = ask()
+                self.assertEqual(wire.kinds(replies).lstrip("12"), "TDCZ")
+                seen.append(next(reply for reply in replies if reply.kind == "D").row()[0].decode())
+                self.assertEqual(wire.tags_of(session.query("commit")), ["COMMIT"])
+            return self.kinds().get("lazy", 0) >= 4
+        harness.eventually("numbers are drawn ahead", is_kept)
+        self.assertEqual(sorted(seen), sorted(row[0] for row in self.stored(NUMBERED, columns="id::text")))
+
+    def test_binds(self):
+        texts = ("insert into others (id, note) values ($1, $2) returning id",
+                 "insert into numbered (id, name, part) values ($1, $2, $3) returning part as p, id, name")
+        session = self.ready(*texts)
+        for text, values in zip(texts, (["09", "b"], ["5", "b", self.PART.upper()])):
+            for formats in ((), (0,), (1,), tuple(number % 2 for number in range(1 if len(values) == 2 else 3))):
+                self.before = metrics.Scrape(self.keyspread)
+                self.same(session, lambda session, text=text, values=values, formats=formats: session.ask(
+                    wire.parse("", text), wire.bind("", "", values, results=formats), wire.describe("P", ""),
+                    wire.execute(), wire.sync()))
+
+    def test_what_is_not_known(self):
+        for text in ("insert into numbered (name, part) values ('a', gen_random_uuid()) returning part",
+                     self.TEXT.format(self.PART, "note"), self.TEXT.format(self.PART, "id + 1"),
+                     self.TEXT.format(self.PART, "*"), self.TEXT.format(self.PART, "id, now()"),
+                     "insert into others (id) values (1) on conflict (id) do update set note = 'b' returning id",
+                     "insert into events (userid, ts) values (1, now()) returning ts"):
+            with self.subTest(text=text):
+                session = self.ready()
+                session.query("begin")
+                session.query(INSERT.format(1))
+                replies = session.query(text)
+                self.assertEqual(wire.kinds(replies), "TDCZ")
+                self.assertEqual(wire.tags_of(session.query("commit")), ["COMMIT"])
+                self.assertEqual(self.kinds(), {"made_ordinary": 1})
+                self.admin("truncate events, others, numbered")
+
+    def test_made_ordinary(self):
+        """The server says the same of them, which nobody hears."""
+        bound = "insert into others (id, note) values ($1, $2) returning id"
+        session = self.ready(bound)
+        session.query("begin")
+        session.query("insert into others (id, note) values (7, 'a'), (8, 'b') returning id")
+        replies = session.query("select count(*) from others")
+        self.assertEqual(wire.kinds(replies), "TDCZ")
+        session.query("rollback")
+        session.query("begin")
+        session.ask(wire.parse("", bound), wire.bind("", "", ["3", "x"], results=(1,)), wire.execute(), wire.sync())
+        self.assertEqual(session.rows("select id from others"), [["3"]])
+        self.assertEqual(wire.tags_of(session.query("commit")), ["COMMIT"])
+        session.query("begin")
+        session.query("insert into others (id) values (3) returning id")
+        self.assertEqual(wire.error_of(session.query("select 1")), "23505")
+        session.query("rollback")
+
+    def test_a_trigger_that_nobody_knows_of(self):
+        """It stores another value than the client was shown."""
+        for link in ("batch", "own"):
+            session = self.ready()
+            text = f"insert into numbered (id, name, part) values (1, 'a', '{self.PART}') returning name"
+            harness.eventually("keyspread knows of no trigger", lambda session=session, text=text: [
+                "transaction: kept until COMMIT"] in session.rows("explain (proxy) " + text))
+            session.query("begin")
+            session.query(text)
+            self.admin("create function other() returns trigger language plpgsql as"
+                       " $$ begin new.name = 'b'; return new; end $$;"
+                       "create trigger other before insert on numbered for each row execute function other()")
+            self.addCleanup(self.admin, "drop function if exists other() cascade")
+            if link == "batch":
+                self.assertEqual(wire.error_of(session.query("commit")), "40001")
+            else:
+                self.assertEqual(wire.error_of(session.ask(wire.query("select 1"), ready=0) or session.read_to_end()), "40001")
+            self.assertEqual(self.rows(NUMBERED), [])
+            self.admin("drop function other() cascade")
+
+
+class Savepoints(LazyCase):
+    def say(self, session, text, tag, status=b"T", grouped=False):
+        replies = session.ask(wire.parse("", text), *GROUP) if grouped else session.query(text)
+        self.assertEqual((wire.tags_of(replies), replies[-1].body), ([tag], status), (text, replies))
+        if grouped:
+            self.assertEqual(wire.kinds(replies), "12nCZ")
+
+    def test_they_are_kept(self):
+        for grouped in (False, True):
+            session = self.session()
+            self.say(session, "begin", "BEGIN", grouped=grouped)
+            for text, tag in (("savepoint a", "SAVEPOINT"), (INSERT.format(1), None), ("SAVEPOINT B;", "SAVEPOINT"),
+                              (INSERT.format(2), None), ("rollback to b", "ROLLBACK"), (INSERT.format(3), None),
+                              ('rollback work to savepoint "b"', "ROLLBACK"), (INSERT.format(4), None),
+                              ("savepoint c", "SAVEPOINT"), ("release savepoint c", "RELEASE")):
+                if tag:
+                    self.say(session, text, tag, grouped=grouped)
+                elif grouped:
+                    number = int(text.split("values (")[1].split(",")[0])
+                    self.assertEqual(wire.tags_of(session.ask(*insert_group(number))), ["INSERT 0 1"])
+                else:
+                    self.say(session, text, "INSERT 0 1")
+            self.assertEqual(self.rows(), [])
+            self.say(session, "commit", "COMMIT", b"I", grouped=grouped)
+            self.assertEqual(self.rows(), [1, 4])
+            self.assertEqual(self.kinds(), {"lazy": 1})
+
+    def test_of_one_name(self):
+        session = self.session()
+        session.query("begin")
+        for number in (1, 2):
+            session.query("savepoint s")
+            session.query(INSERT.format(number))
+        self.say(session, "rollback to s", "ROLLBACK")
+        self.say(session, "release s", "RELEASE")
+        self.say(session, "rollback to s", "ROLLBACK")
+        self.say(session, "release s", "RELEASE")
+        session.query(INSERT.format(3))
+        self.say(session, "commit", "COMMIT", b"I")
+        self.assertEqual(self.rows(), [3])
+        self.assertEqual(self.kinds(), {"lazy": 1})
+
+    def test_errors_come_with_release(self):
+        """As those expect who set a savepoint to catch 23505."""
+        session = self.session()
+        session.query(INSERT.format(1))
+        session.query("begin")
+        session.query(INSERT.format(2))
+        session.query("savepoint active_record_1")
+        session.query(INSERT.format(1))
+        replies = session.query("release savepoint active_record_1")
+        error = next(message for message in replies if message.kind == "E").fields()
+        self.assertEqual((error["C"], error["n"], replies[-1].body), ("23505", "events_pkey", b"E"))
+        self.assertIn("kept statement 2 of the transaction", error["W"])
+        self.say(session, "rollback to savepoint active_record_1", "ROLLBACK")
+        self.say(session, "release savepoint active_record_1", "RELEASE")
+        self.say(session, INSERT.format(3), "INSERT 0 1")
+        self.say(session, "commit", "COMMIT", b"I")
+        self.assertEqual(self.rows(), [1, 2, 3])
+        self.assertEqual(self.kinds(), {"made_ordinary": 1})
+
+    def test_they_are_sent_in_their_places(self):
+        session = self.session()
+        session.query("begin")
+        session.query("savepoint before_all")
+        for number in (1, 2, 3):
+            session.query(INSERT.format(number))
+            session.query(f"savepoint s{number}")
+        session.query("rollback to s2")
+        counted = "select userid from events order by 1"
+        self.assertEqual(session.rows(counted), [["1"], ["2"]])
+        self.say(session, "rollback to s1", "ROLLBACK")
+        self.assertEqual(session.rows(counted), [["1"]])
+        self.say(session, "rollback to before_all", "ROLLBACK")
+        self.assertEqual(session.rows(counted), [])
+        self.assertEqual(wire.error_of(session.query("rollback to s1")), "3B001")
+        self.say(session, "rollback to before_all", "ROLLBACK")
+        session.query(INSERT.format(4))
+        self.say(session, "commit", "COMMIT", b"I")
+        self.assertEqual(self.rows(), [4])
+
+    def test_that_are_not_there(self):
+        for text in ("rollback to s", "release s", "rollback to savepoint t"):
+            for savepoint in ((), ("savepoint other",)):
+                session = self.session()
+                session.query("begin")
+                for each in savepoint:
+                    session.query(each)
+                session.query(INSERT.format(1))
+                replies = session.query(text)
+                self.assertEqual((wire.error_of(replies), replies[-1].body), ("3B001", b"E"), text)
+                self.say(session, "commit", "ROLLBACK", b"I")
+                self.assertEqual(self.rows(), [])
+
+    def test_behind_nothing(self):
+        session = self.session()
+        for grouped in (False, True):
+            self.say(session, "begin", "BEGIN", grouped=grouped)
+            for text, tag in (("savepoint a", "SAVEPOINT"), ("rollback to a", "ROLLBACK"), ("release a", "RELEASE"),
+                              ("savepoint b", "SAVEPOINT")):
+                self.say(session, text, tag, grouped=grouped)
+            self.say(session, "commit", "COMMIT", b"I", grouped=grouped)
+        counted = metrics.Scrape(self.keyspread).since(self.before).by("transactions_total", "kind")
+        self.assertEqual((counted["empty"], self.kinds()), (2, {}))
+        session.query("begin")
+        for text in ("savepoint a", "release a"):
+            session.query(text)
+        self.assertEqual(session.rows("select 1"), [["1"]])
+        self.assertEqual(wire.error_of(session.query("rollback to a")), "3B001")
+        self.say(session, "rollback", "ROLLBACK", b"I")
+        session.query("begin")
+        session.query("savepoint a")
+        self.assertEqual(wire.error_of(session.query("select nothing")), "42703")
+        self.say(session, "rollback to a", "ROLLBACK")
+        self.say(session, "insert into events (userid, ts) values (1, now())", "INSERT 0 1")
+        self.say(session, "commit", "COMMIT", b"I")
+        self.assertEqual(self.rows(), [1])
+
+    def test_an_error_in_front_of_it(self):
+        """The transaction has failed before the savepoint: nothing leads out."""
+        session = self.session()
+        session.query(INSERT.format(1))
+        session.query("begin")
+        session.query(INSERT.format(1))
+        session.query("savepoint s")
+        session.query(INSERT.format(2))
+        self.assertEqual(wire.error_of(session.query("release s")), "23505")
+        self.assertEqual(wire.error_of(session.query("rollback to s")), "3B001")
+        self.say(session, "commit", "ROLLBACK", b"I")
+        self.assertEqual(self.rows(), [1])
+
+    def test_the_server_knows_of_the_transaction(self):
+        session = self.session()
+        session.query("begin")
+        session.query("savepoint s")
+        harness.eventually("the server knows of it", lambda: self.admin(
+            "select count(*) from pg_stat_activity where state like 'idle in transaction%'") == [["1"]])
+        session.query(INSERT.format(1))
+        self.say(session, "rollback to s", "ROLLBACK")
+        session.query(INSERT.format(2))
+        self.say(session, "savepoint t", "SAVEPOINT")
+        self.say(session, "commit", "COMMIT", b"I")
+        self.assertEqual(self.rows(), [2])
         self.assertEqual(self.kinds(), {"lazy": 1})
 
 

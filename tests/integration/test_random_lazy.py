@@ -23,14 +23,17 @@ KEPT = [harness.Table(table.name, table.columns, table.key, hash_first=False, tr
 class Maker(test_random_transactions.Maker):
     """Most transactions consist of INSERTs that can be kept; some are made ordinary."""
 
+    savepoints = 0
+
     def text(self):
         for _ in range(self.dice.randint(3, 7)):
+            self.set = []
             if self.dice.random() < 0.8:
                 self.say(self.dice.choice(("begin", "begin", "BEGIN;", "start transaction", "begin read write",
                                            "begin isolation level repeatable read")))
                 self.read_perhaps(0.8)
             for _ in range(self.dice.choice((0, 1, 1, 1, 2, 3, 5))):
-                self.dice.choice((self.kept,) * 7 + (self.other, self.one, self.query))()
+                self.dice.choice((self.kept,) * 7 + (self.savepoint,) * 3 + (self.other, self.one, self.query))()
                 self.read_perhaps(0.8)
             self.say(self.dice.choice(("commit", "commit", "commit", "COMMIT;", "end", "rollback")))
             self.read_perhaps(0.8)
@@ -46,6 +49,15 @@ class Maker(test_random_transactions.Maker):
         else:
             self.lines += [f'Parse "" {json.dumps(text)} []', 'Bind "" "" []', 'Execute "" 0', "Sync"]
         self.owed += 1
+
+    def savepoint(self):
+        """Each of a name of its own: behind an error that is told later there are some that direct were not set."""
+        if not self.set or self.dice.random() < 0.4:
+            self.savepoints += 1
+            self.set.append(f"s{self.savepoints}")
+            self.say(f"savepoint {self.set[-1]}")
+        else:
+            self.say(self.dice.choice(("rollback to {}", "ROLLBACK TO SAVEPOINT {};", "release {}")).format(self.dice.choice(self.set)))
 
     def statement(self):
         """An error of what was kept is told of a whole Query, with whatever stands behind the COMMIT in it."""

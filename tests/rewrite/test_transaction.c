@@ -1,4 +1,4 @@
-/* Which texts begin or end a transaction, and nothing else. */
+/* Which texts begin or end a transaction, or are about a savepoint in it, and nothing else. */
 #include "rewrite/statement/words/transaction.h"
 
 #include <setjmp.h>
@@ -72,6 +72,35 @@ static void they_end(void **state)
     assert_all(rollbacks, RW_TRANSACTION_ROLLBACK, false);
 }
 
+static void they_are_about_a_savepoint(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *savepoint;
+        rw_transaction_word word;
+    } all[] = {
+        {"savepoint s", "s", RW_TRANSACTION_SAVEPOINT},
+        {"SAVEPOINT Sa_Savepoint_1;", "sa_savepoint_1", RW_TRANSACTION_SAVEPOINT},
+        {"savepoint \"S a\"", "S a", RW_TRANSACTION_SAVEPOINT},
+        {"savepoint \"select\"", "select", RW_TRANSACTION_SAVEPOINT},
+        {"savepoint selects", "selects", RW_TRANSACTION_SAVEPOINT},
+        {"savepoint a23456789012345678901234567890123456789012345678901234567890123 -- 63",
+         "a23456789012345678901234567890123456789012345678901234567890123",
+         RW_TRANSACTION_SAVEPOINT},
+        {"release s", "s", RW_TRANSACTION_RELEASE},
+        {"RELEASE SAVEPOINT \"s140_x1\"", "s140_x1", RW_TRANSACTION_RELEASE},
+        {"rollback to s", "s", RW_TRANSACTION_ROLLBACK_TO},
+        {"ROLLBACK TO SAVEPOINT active_record_1 ;", "active_record_1", RW_TRANSACTION_ROLLBACK_TO},
+        {"rollback work to s", "s", RW_TRANSACTION_ROLLBACK_TO},
+        {"rollback transaction to savepoint s", "s", RW_TRANSACTION_ROLLBACK_TO},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        rw_transaction said = rw_transaction_of(exact(all[i].text), true);
+        assert_int_equal(said.word, all[i].word);
+        assert_string_equal(said.savepoint, all[i].savepoint);
+    }
+}
+
 static void others_are_none(void **state)
 {
     (void)state;
@@ -108,11 +137,26 @@ static void others_are_none(void **state)
                                          "commit and no chain",
                                          "commit prepared 'x'",
                                          "end work work",
-                                         "rollback to s",
-                                         "rollback to savepoint s",
                                          "rollback and chain",
                                          "abort; select 1",
-                                         "savepoint s",
+                                         "rollback to",
+                                         "rollback to a.b",
+                                         "abort to s",
+                                         "savepoint",
+                                         "savepoint a b",
+                                         "savepoint 'a'",
+                                         "savepoint 1",
+                                         "savepoint select",
+                                         "savepoint USER",
+                                         "savepoint \"\"",
+                                         "savepoint \"a\"\"b\"",
+                                         "savepoint U&\"a\"",
+                                         "savepoint \303\244",
+                                         "savepoint a; insert into t values (1)",
+                                         "savepoint a234567890123456789012345678901234567890"
+                                         "12345678901234567890123x",
+                                         "release",
+                                         "release savepoint",
                                          "insert into t values (1)",
                                          NULL};
     assert_all(others, RW_TRANSACTION_NONE, false);
@@ -125,6 +169,9 @@ static void they_have_tags(void **state)
     assert_string_equal(rw_transaction_tag(RW_TRANSACTION_START), "START TRANSACTION");
     assert_string_equal(rw_transaction_tag(RW_TRANSACTION_COMMIT), "COMMIT");
     assert_string_equal(rw_transaction_tag(RW_TRANSACTION_ROLLBACK), "ROLLBACK");
+    assert_string_equal(rw_transaction_tag(RW_TRANSACTION_SAVEPOINT), "SAVEPOINT");
+    assert_string_equal(rw_transaction_tag(RW_TRANSACTION_ROLLBACK_TO), "ROLLBACK");
+    assert_string_equal(rw_transaction_tag(RW_TRANSACTION_RELEASE), "RELEASE");
     assert_null(rw_transaction_tag(RW_TRANSACTION_NONE));
 }
 
@@ -133,7 +180,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(they_begin),     cmocka_unit_test(some_are_ordinary),
         cmocka_unit_test(they_end),       cmocka_unit_test(others_are_none),
-        cmocka_unit_test(they_have_tags),
+        cmocka_unit_test(they_have_tags), cmocka_unit_test(they_are_about_a_savepoint),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -334,6 +334,7 @@ static void set_rules(rw_table *table, const cfg_table *config)
         [CFG_COPY_CONFLICT_UPDATE] = RW_COPY_CONFLICT_UPDATE};
     table->copied_apart = config->copy == CFG_COPY_PARTITION;
     table->copy_conflict = conflicts[config->copy_on_conflict];
+    table->lazy = config->transactions == CFG_TRANSACTIONS_LAZY;
     table->ignore_sequences = config->sequences == CFG_SEQUENCES_IGNORE;
     table->repeats_upserts = config->repeat_upserts;
     table->block = config->block;
@@ -496,7 +497,7 @@ bool px_schema_same(const rw_table *a, const rw_table *b)
         a->schema_written != b->schema_written || a->column_count != b->column_count ||
         !same_text(a->unusable, b->unusable) || a->sample != b->sample ||
         a->mergeable != b->mergeable || a->changes_rows != b->changes_rows ||
-        a->looked_up != b->looked_up || a->copied_apart != b->copied_apart ||
+        a->looked_up != b->looked_up || a->copied_apart != b->copied_apart || a->lazy != b->lazy ||
         a->heeds_updates != b->heeds_updates || a->defers_updates != b->defers_updates ||
         a->moves_keys != b->moves_keys || a->in_parts != b->in_parts || a->quiet != b->quiet ||
         a->overloads != b->overloads || a->own_calls != b->own_calls ||

@@ -5,6 +5,7 @@
 #include "proxy/client/answer/relay.h"
 #include "proxy/client/core/riding.h"
 #include "proxy/client/core/session.h"
+#include "proxy/client/numbers/refill.h"
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/doubt.h"
 #include "proxy/client/standing/names.h"
@@ -63,6 +64,7 @@ void px_ended_commit(px_session *session, const pgw_buf *answer)
         px_names_drop_unnamed(session);
     px_relay_drop_message(session);
     px_stream_consume(session->peer.stream, commit.behind);
+    px_refill_ask(session);
     pgw_buf_free(&commit.parse);
     pgw_buf_free(&out);
 }

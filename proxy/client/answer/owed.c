@@ -36,7 +36,7 @@ static void add_tag(const px_session *session, const px_outcome *outcome, size_t
 {
     uint64_t rows =
         outcome->told != NULL
-            ? outcome->told[i]
+            ? outcome->told[i].rows
             : outcome->statements[i].tag + px_outcome_plan(&session->units, outcome, i)->left_out;
     pgw_write_insert_tag(rows, out);
 }
@@ -76,6 +76,8 @@ static void execute(const px_session *session, const px_outcome *outcome, size_t
     if (outcome->told == NULL) {
         px_owed_notices(session, outcome, i, out);
         px_owed_rows(session, outcome, i, out);
+    } else {
+        pgw_buf_add_slice(out, outcome->told[i].shown);
     }
     if (outcome->told == NULL && outcome->statements[i].suspended)
         pgw_write_portal_suspended(out);

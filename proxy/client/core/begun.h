@@ -11,6 +11,7 @@
 #define PX_BEGUN_H
 
 #include "protocol/bytes.h"
+#include "proxy/base/metrics.h"
 
 typedef enum px_begun_state {
     PX_BEGUN_HERE,   /* nothing was sent */
@@ -29,12 +30,13 @@ typedef struct px_commit {
 
 typedef struct px_begun {
     px_begun_state state;
-    bool alone;   /* nothing but a Sync stands behind it */
-    bool lazy;    /* The server has got none of its client's statements, and INSERTs may be kept. */
-    bool commits; /* Its COMMIT, before which INSERTs were kept, is at hand. */
-    px_commit commit; /* How that came. */
-    uint64_t since;   /* px_worker_now() */
-    pgw_buf messages; /* Parse, Bind, Execute; and Close of both, where nothing of it is to stay */
+    bool alone; /* nothing but a Sync stands behind it */
+    bool lazy;  /* The server has got none of its client's statements, and INSERTs may be kept. */
+    px_counter reason; /* Why it is made ordinary if it is now (PX_ORDINARY_STATEMENT …). */
+    bool commits;      /* Its COMMIT, before which INSERTs were kept, is at hand. */
+    px_commit commit;  /* How that came. */
+    uint64_t since;    /* px_worker_now() */
+    pgw_buf messages;  /* Parse, Bind, Execute; and Close of both, where nothing of it is to stay */
     pgw_buf heard; /* NotificationResponses that are the client's when the transaction has ended */
     struct px_kept *kept; /* The INSERTs that were answered and not sent (kept.h); owned; NULL:
                              there are none. */

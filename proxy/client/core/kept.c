@@ -1,44 +1,112 @@
 #include "proxy/client/core/kept.h"
 
 #include "protocol/error.h"
+#include "protocol/frame.h"
 #include "proxy/batch/register.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static px_kept_statement *add(px_kept **kept, size_t bytes)
+/* … which is made if it is not there, with so many bytes more. */
+static px_kept *grow(px_kept **kept, size_t bytes)
 {
     if (*kept == NULL)
         *kept = pgw_calloc(1, sizeof **kept);
-    px_kept *all = *kept;
+    (*kept)->bytes += bytes;
+    px_register_keep(bytes);
+    return *kept;
+}
+
+static px_kept_statement *add(px_kept **kept, px_told told, size_t bytes)
+{
+    px_kept *all = grow(kept, bytes + told.shown.len);
+    told.shown = pgw_arena_copy(&all->arena, told.shown);
     if (all->count == all->cap) {
         all->cap = all->cap == 0 ? 4 : 2 * all->cap;
         all->all = pgw_realloc(all->all, all->cap * sizeof *all->all);
     }
-    all->bytes += bytes;
-    px_register_keep(bytes);
     px_kept_statement *statement = &all->all[all->count++];
-    *statement = (px_kept_statement){.text = NULL};
+    *statement = (px_kept_statement){.told = told};
     return statement;
 }
 
-void px_kept_add_text(px_kept **kept, px_text *text, size_t at, size_t bytes)
+void px_kept_add_text(px_kept **kept, px_text *text, size_t at, px_told told, size_t bytes)
 {
-    px_kept_statement *statement = add(kept, bytes);
+    px_kept_statement *statement = add(kept, told, bytes);
     px_text_take(text);
     statement->text = text;
     statement->at = at;
-    statement->told = text->script.statements[at].insert->row_count;
 }
 
-void px_kept_add_bind(px_kept **kept, px_plan *plan, const px_said *bind, uint64_t told,
+void px_kept_add_bind(px_kept **kept, px_plan *plan, const px_said *bind, px_told told,
                       size_t bytes)
 {
-    px_kept_statement *statement = add(kept, bytes);
+    px_kept_statement *statement = add(kept, told, bytes);
     px_plan_take(plan);
     statement->plan = plan;
     statement->bind = px_said_keep(bind, &(*kept)->arena);
-    statement->told = told;
+}
+
+bool px_kept_is_shown(px_kept_statement *statement, pgw_slice row)
+{
+    pgw_slice rest = statement->told.shown;
+    pgw_frame frame;
+    if (statement->seen == rest.len)
+        return false;
+    rest = (pgw_slice){rest.ptr + statement->seen, rest.len - statement->seen};
+    if (pgw_frame_next(rest, &frame) != PGW_FRAME_OK)
+        return false;
+    statement->seen += frame.size;
+    return pgw_slice_eq(pgw_frame_body(rest, frame), row);
+}
+
+void px_kept_set_savepoint(px_kept **kept, const char *name, pgw_slice text)
+{
+    px_kept *all = grow(kept, sizeof *all->savepoints + strlen(name) + text.len);
+    if (all->savepoint_count == all->savepoint_cap) {
+        all->savepoint_cap = all->savepoint_cap == 0 ? 4 : 2 * all->savepoint_cap;
+        all->savepoints =
+            pgw_realloc(all->savepoints, all->savepoint_cap * sizeof *all->savepoints);
+    }
+    all->savepoints[all->savepoint_count++] = (px_kept_savepoint){
+        pgw_arena_printf(&all->arena, "%s", name), pgw_arena_copy(&all->arena, text), all->count};
+}
+
+/* Which savepoint it is; savepoint_count: there is none. */
+static size_t find_savepoint(const px_kept *kept, const char *name)
+{
+    for (size_t i = kept->savepoint_count; i > 0; i--)
+        if (strcmp(kept->savepoints[i - 1].name, name) == 0)
+            return i - 1;
+    return kept->savepoint_count;
+}
+
+static void drop_statements(px_kept *kept, size_t from)
+{
+    for (size_t i = from; i < kept->count; i++) {
+        px_text_drop(kept->all[i].text);
+        px_plan_drop(kept->all[i].plan);
+    }
+    kept->count = from;
+}
+
+bool px_kept_roll_back_to(px_kept *kept, const char *name)
+{
+    size_t at = find_savepoint(kept, name);
+    if (at == kept->savepoint_count)
+        return false;
+    drop_statements(kept, kept->savepoints[at].before);
+    kept->savepoint_count = at + 1;
+    return true;
+}
+
+bool px_kept_release(px_kept *kept, const char *name)
+{
+    size_t at = find_savepoint(kept, name);
+    if (at == kept->savepoint_count || kept->savepoints[at].before < kept->count)
+        return false;
+    kept->savepoint_count = at;
+    return true;
 }
 
 size_t px_kept_bytes(const px_kept *kept)
@@ -50,13 +118,11 @@ void px_kept_free(px_kept *kept)
 {
     if (kept == NULL)
         return;
-    for (size_t i = 0; i < kept->count; i++) {
-        px_text_drop(kept->all[i].text);
-        px_plan_drop(kept->all[i].plan);
-    }
+    drop_statements(kept, 0);
     px_register_let_go(kept->bytes);
     pgw_arena_free(&kept->arena);
     free(kept->all);
+    free(kept->savepoints);
     free(kept);
 }
 

@@ -52,7 +52,7 @@ typedef struct px_reply {
     bool swallow; /* the client never sent it: it sees nothing of it but an error */
     bool begins;  /* PARSE … EXECUTE, CLOSE of a BEGIN whose answer the client has (begun.h) */
     bool part;    /* QUERY, SYNC: more of its Query comes, so that it ends nothing (parts.h) */
-    size_t kept;  /* PARSE … EXECUTE, CLOSE of a kept INSERT: its number, from 1 (kept.h) */
+    size_t kept;  /* PARSE … EXECUTE, CLOSE of what was kept: its number, from 1 (kept.h) */
     bool group;   /* QUERY: it is messages of the extended protocol up to their Sync (inert.h) */
     px_asks asks; /* of a question of ours */
     px_unseen unseen;     /* QUERY: what of it is ours */

@@ -13,6 +13,7 @@ void px_riding_begin(px_session *session, pgw_buf messages, bool closes)
     px_begun *begun = session->own.begun = pgw_calloc(1, sizeof *begun);
     begun->since = px_worker_now(session->worker);
     begun->messages = messages;
+    begun->reason = PX_ORDINARY_STATEMENT;
     session->pending.replies.begins = closes ? 5 : 3;
     session->own.status = 'T';
 }

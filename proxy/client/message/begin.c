@@ -6,6 +6,7 @@
 #include "proxy/base/shared.h"
 #include "proxy/client/answer/ended.h"
 #include "proxy/client/answer/relay.h"
+#include "proxy/client/core/kept.h"
 #include "proxy/client/core/riding.h"
 #include "proxy/client/core/said.h"
 #include "proxy/client/core/session.h"
@@ -150,14 +151,15 @@ static void name_statement(px_session *session, const begin_group *group)
 /* ---- BEGIN ---- */
 
 /* Nothing is owed to the client, and nothing is under way to its link: which is there, and is its
- * own. */
-static bool may_ride(const px_session *session, rw_transaction said)
+ * own. A backend that cannot be asked is told of each BEGIN at once that is not kept. */
+static bool may_ride(const px_session *session, rw_transaction said, bool lazy)
 {
     const px_own *own = &session->own;
     if (!own->ready || own->begun != NULL || !px_session_idle(session) ||
         session->group.count > 0 || session->hand.parts != NULL || own->copy_in ||
-        session->who.identity->replication != NULL || session->worker->server->backend->by_file ||
-        px_link_cancelling(own->link) || px_link_is_borrowed(own->link))
+        session->who.identity->replication != NULL ||
+        (session->worker->server->backend->by_file && !lazy) || px_link_cancelling(own->link) ||
+        px_link_is_borrowed(own->link))
         return false;
     const char *standby = px_link_parameter(own->link, "in_hot_standby");
     return !said.primary || (standby != NULL && strcmp(standby, "off") == 0);
@@ -280,7 +282,7 @@ px_step px_begin_begins(px_session *session, pgw_frame frame, pgw_slice message)
         px_session_set_wait(session, PX_WAIT_IDLE); /* what is ours alone is soon answered */
         return PX_STEP_LATER;
     }
-    if (!may_ride(session, said))
+    if (!may_ride(session, said, lazy))
         return PX_STEP_PASS;
     if (frame.type == 'Q')
         begin_by_query(session, group.text, said.word);
@@ -294,38 +296,44 @@ px_step px_begin_begins(px_session *session, pgw_frame frame, pgw_slice message)
 
 /* ---- COMMIT and ROLLBACK of what no server knows of ---- */
 
-/* What the message at hand, alone or with its group, ends. */
-static rw_transaction_word read_end(px_session *session, pgw_frame frame, pgw_slice message,
-                                    begin_group *group)
+/* What the message at hand, alone or with its group, ends; or the savepoint that it is about, of
+ * which no statement keeps the name. */
+static rw_transaction read_end(px_session *session, pgw_frame frame, pgw_slice message,
+                               begin_group *group)
 {
+    const rw_transaction none = {.word = RW_TRANSACTION_NONE};
     bool query = frame.type == 'Q', wanted = px_lazy_is_wanted(session);
     *group = (begin_group){.size = frame.size};
     if (frame.size > message.len || frame.size > MESSAGE_MOST)
-        return RW_TRANSACTION_NONE;
+        return none;
     if (query && !pgw_query_decode(pgw_frame_body(message, frame), &group->text))
-        return RW_TRANSACTION_NONE;
+        return none;
     bool whole = query || (strchr("PB", frame.type) != NULL &&
                            read_group(session, message, wanted, group) && group->synced);
     group->cut = group->cut && wanted && !whole;
     if (!query && (!(whole || group->cut) || group->text.ptr == NULL || !may_name(session, group)))
-        return RW_TRANSACTION_NONE;
-    rw_transaction_word word = read_text(session, group->text).word;
-    bool ends = word == RW_TRANSACTION_COMMIT || word == RW_TRANSACTION_ROLLBACK;
-    return ends ? word : RW_TRANSACTION_NONE;
+        return none;
+    rw_transaction said = read_text(session, group->text);
+    bool ends = said.word == RW_TRANSACTION_COMMIT || said.word == RW_TRANSACTION_ROLLBACK;
+    bool unnamed = query || (group->parsed && is_unnamed(group->parse.as.parse.name));
+    return ends || (said.savepoint[0] != '\0' && unnamed) ? said : none;
 }
 
-static void answer_end(px_session *session, rw_transaction_word word, bool query,
-                       const begin_group *group)
+static void answer(px_session *session, rw_transaction_word word, bool query,
+                   const begin_group *group)
 {
     pgw_buf out = {0};
-    px_ended(session);
     if (!query) {
         name_statement(session, group);
         put_bound(group, &out);
     }
     put_end(session, word, true, &out);
-    if (query || (group->parsed && is_unnamed(group->bind.as.bind.statement)))
+    if (!query && (!group->parsed || !is_unnamed(group->bind.as.bind.statement)))
+        return;
+    if (session->own.begun == NULL)
         px_names_drop_unnamed(session);
+    else
+        px_names_forget_unnamed(session); /* The link is told nothing yet. */
 }
 
 /* Nothing that its client sent in it has got to the server. */
@@ -353,22 +361,27 @@ px_step px_begin_ends(px_session *session, pgw_frame frame, pgw_slice message)
     const px_begun *begun = session->own.begun;
     bool query = frame.type == 'Q';
     if (begun == NULL || !may_end(session) || session->group.count > 0 ||
-        (!query && !px_begun_keeps(begun)))
+        (!query && !px_begun_keeps(begun) && !begun->lazy))
         return PX_STEP_PASS;
-    rw_transaction_word word = read_end(session, frame, message, &group);
-    if (word == RW_TRANSACTION_NONE)
+    rw_transaction said = read_end(session, frame, message, &group);
+    bool ends = said.savepoint[0] == '\0';
+    if (said.word == RW_TRANSACTION_NONE || (ends && !query && !px_begun_keeps(begun)))
         return PX_STEP_PASS;
     if (group.cut)
         return await_rest(session, message);
-    if (word == RW_TRANSACTION_COMMIT && px_begun_keeps(begun)) {
+    if (!ends && !px_lazy_keeps_savepoint(session, &said, group.text))
+        return PX_STEP_PASS;
+    if (said.word == RW_TRANSACTION_COMMIT && px_kept_count(begun->kept) > 0) {
         note_commit(session->own.begun, &group, query, frame.size);
         if (px_lazy_commits(session))
             return PX_STEP_LATER; /* it is consumed when it is answered */
         return px_session_need_link(session) ? PX_STEP_PASS : PX_STEP_LATER;
     }
-    if (!px_begun_keeps(begun))
+    if (ends && px_kept_count(begun->kept) == 0)
         px_count(session->worker->metrics, PX_TRANSACTIONS_EMPTY, 1);
-    answer_end(session, word, query, &group);
+    if (ends)
+        px_ended(session);
+    answer(session, said.word, query, &group);
     px_relay_drop(session, frame);
     px_stream_consume(session->peer.stream, group.size - frame.size);
     return PX_STEP_DONE;

@@ -27,8 +27,8 @@ static inline bool px_begin_is_likely(char type, pgw_slice message)
  * consumed; LATER: it will be. PASS: it goes its way. */
 px_step px_begin_begins(px_session *session, pgw_frame frame, pgw_slice message);
 /* The message at hand, alone or with its group, ends a transaction of which the server knows
- * nothing: DONE: it was answered and consumed; LATER: it will be, for it commits what was kept, or
- * that goes to the link first. PASS: it goes its way. */
+ * nothing, or is about a savepoint in it: DONE: it was answered and consumed; LATER: it will be,
+ * for it commits what was kept, or that goes to the link first. PASS: it goes its way. */
 px_step px_begin_ends(px_session *session, pgw_frame frame, pgw_slice message);
 /* The message at hand comes while a BEGIN is on its way. False: it has to wait. */
 bool px_begin_is_met(px_session *session, pgw_frame frame, pgw_slice message);

@@ -408,13 +408,16 @@ static px_fate on_begun_failed(px_session *session, pgw_slice body)
     return what;
 }
 
-/* A kept INSERT has failed where it was sent: its client hears of it by the answer to what it sends
+/* What was kept has failed where it was sent: its client hears of it by the answer to what it sends
  * next. */
 static px_fate on_kept_failed(px_session *session, pgw_slice body)
 {
     px_begun *begun = session->own.begun;
     size_t number = px_replies_head(&session->pending.replies)->kept;
-    px_error_of_kept(&begun->kept->all[number - 1], number, body, &begun->failure);
+    if (number == PX_KEPT_NONE)
+        pgw_buf_add_slice(&begun->failure, body);
+    else
+        px_error_of_kept(&begun->kept->all[number - 1], number, body, &begun->failure);
     px_error_explain(session->worker, session->who.identity, px_changes_told(session), true,
                      &begun->failure);
     begun->state = PX_BEGUN_THERE;

@@ -2,6 +2,7 @@
 
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
+#include "protocol/value_out.h"
 #include "proxy/batch/register.h"
 #include "proxy/client/answer/ended.h"
 #include "proxy/client/answer/owed.h"
@@ -16,6 +17,7 @@
 #include "proxy/ingest/obstacles.h"
 #include "proxy/ingest/submit.h"
 #include "rewrite/insert/render.h"
+#include "rewrite/insert/returned.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +25,79 @@
 /* The name of the statement that each kept one is prepared as on the session's own link, in its
  * turn. */
 #define KEPT PGW_LITERAL("keyspread kept")
+
+/* ---- what is returned ---- */
+
+/* Whether the values of all columns that it returns are known. */
+static bool knows_rows(const rw_insert *insert, const rw_key *keys)
+{
+    for (size_t row = 0; row < insert->row_count; row++)
+        for (size_t i = 0; i < insert->returned_count; i++) {
+            size_t place = rw_place_in_key(insert->table, insert->returned[i].column);
+            if (!keys[row].known[place] || keys[row].values[place].null)
+                return false;
+        }
+    return true;
+}
+
+/* The rows that it returns, in the result formats of a Bind (pgw_bind). */
+static void write_rows(const rw_insert *insert, const rw_key *keys, pgw_slice results, pgw_buf *out)
+{
+    size_t count = insert->returned_count;
+    pgw_buf *cells = pgw_calloc(count + 1, sizeof *cells);
+    pgw_slice *values = pgw_calloc(count + 1, sizeof *values);
+    for (size_t row = 0; row < insert->row_count && count > 0; row++) {
+        for (size_t i = 0; i < count; i++) {
+            size_t place = rw_place_in_key(insert->table, insert->returned[i].column);
+            pgw_buf_clear(&cells[i]);
+            (pgw_result_format(results, i) == 0 ? pgw_value_out : pgw_value_send)(
+                &keys[row].values[place], &cells[i]);
+            values[i] = pgw_slice_buf(&cells[i]);
+        }
+        pgw_certainly(pgw_write_data_row(values, count, out));
+    }
+    for (size_t i = 0; i < count; i++)
+        pgw_buf_free(&cells[i]);
+    free(cells);
+    free(values);
+}
+
+static int16_t width_of(uint32_t type)
+{
+    switch (type) {
+    case PGW_INT2:
+        return 2;
+    case PGW_INT4:
+        return 4;
+    case PGW_INT8:
+        return 8;
+    case PGW_UUID:
+        return 16;
+    default:
+        return -1;
+    }
+}
+
+/* The RowDescription that a Query is answered with; nothing where it returns nothing. */
+static void write_columns(const rw_insert *insert, pgw_buf *out)
+{
+    if (insert->returned_count == 0)
+        return;
+    size_t begun = pgw_begin(out, 'T');
+    pgw_buf_add_i16(out, (int16_t)insert->returned_count);
+    for (size_t i = 0; i < insert->returned_count; i++) {
+        const rw_column *column = &insert->table->columns[insert->returned[i].column];
+        pgw_buf_add_slice(out, insert->returned[i].name);
+        pgw_buf_add_byte(out, '\0');
+        pgw_buf_add_i32(out, (int32_t)insert->table->oid);
+        pgw_buf_add_i16(out, column->attnum);
+        pgw_buf_add_i32(out, (int32_t)column->type);
+        pgw_buf_add_i16(out, width_of(column->type));
+        pgw_buf_add_i32(out, column->typmod);
+        pgw_buf_add_i16(out, 0);
+    }
+    pgw_end_small(out, begun);
+}
 
 /* ---- which ---- */
 
@@ -48,6 +123,13 @@ bool px_lazy_may(const px_session *session)
            !session->own.unsynced && session->hand.parts == NULL;
 }
 
+/* Why it is made ordinary, if it is. */
+static bool is_fit(const px_session *session, bool fit, px_counter otherwise)
+{
+    session->own.begun->reason = fit ? PX_ORDINARY_STATEMENT : otherwise;
+    return fit;
+}
+
 bool px_lazy_takes(const px_session *session, const rw_insert *insert, const px_catalog *catalog)
 {
     rw_own_word says = session->known.now.says[RW_OWN_TRANSACTIONS];
@@ -55,16 +137,22 @@ bool px_lazy_takes(const px_session *session, const rw_insert *insert, const px_
     bool lazy = table == CFG_TRANSACTIONS_LAZY
                     ? says != RW_SAYS_EAGER
                     : table == CFG_TRANSACTIONS_UNSAID && says == RW_SAYS_LAZY;
-    return lazy && insert->values_merge && insert->returning == 0;
+    if (insert->returning > 0)
+        return is_fit(session, lazy, PX_ORDINARY_TABLE) &&
+               is_fit(session, rw_insert_returns_key(insert, &session->who.identity->env),
+                      PX_ORDINARY_RETURNING);
+    return is_fit(session, lazy, PX_ORDINARY_TABLE) &&
+           is_fit(session, insert->values_merge, PX_ORDINARY_CONFLICT);
 }
 
 /* Whether so many bytes more may wait. */
 static bool has_room(const px_session *session, size_t bytes, size_t statements)
 {
     const px_kept *kept = session->own.begun->kept;
-    size_t count = kept != NULL ? kept->count : 0;
-    return px_kept_bytes(kept) + bytes <= session->worker->config->limits.lazy_bytes &&
-           count + statements <= PX_KEPT_MOST && px_register_may_keep(session->worker);
+    bool has = px_kept_bytes(kept) + bytes <= session->worker->config->limits.lazy_bytes &&
+               px_kept_count(kept) + statements <= PX_KEPT_MOST &&
+               px_register_may_keep(session->worker);
+    return is_fit(session, has, PX_ORDINARY_SIZE);
 }
 
 static const rw_table *table_of(const px_kept_statement *statement)
@@ -77,7 +165,7 @@ static const rw_table *table_of(const px_kept_statement *statement)
  * statements all are like one of those. */
 static bool is_like_one(const px_kept *kept, const rw_table *table, const px_plan *plan)
 {
-    bool like = kept == NULL || kept->count < PX_UNIT_MOST;
+    bool like = px_kept_count(kept) < PX_UNIT_MOST;
     for (size_t i = 0; !like && i < PX_UNIT_MOST; i++)
         like = plan != NULL ? strcmp(kept->all[i].plan->name, plan->name) == 0
                             : table_of(&kept->all[i]) == table;
@@ -91,27 +179,38 @@ static bool takes_text(const px_session *session, const px_text *text)
     const px_kept *kept = session->own.begun->kept;
     size_t count = text->script.count;
     if (!px_lazy_may(session) || session->group.count > 0 ||
-        (kept != NULL && kept->all[0].text == NULL) || !has_room(session, text->arena.bytes, count))
+        !is_fit(session, px_kept_count(kept) == 0 || kept->all[0].text != NULL,
+                PX_ORDINARY_PROTOCOL) ||
+        !has_room(session, text->arena.bytes, count))
         return false;
     for (size_t i = 0; i < count; i++) {
         const rw_insert *insert = text->script.statements[i].insert;
-        if (!px_lazy_takes(session, insert, text->catalog) || text->superseded[i] > 0 ||
-            !is_like_one(kept, insert->table, NULL))
+        if (!px_lazy_takes(session, insert, text->catalog) ||
+            !is_fit(session, text->superseded[i] == 0, PX_ORDINARY_CONFLICT) ||
+            !is_fit(session, knows_rows(insert, text->keys[i]), PX_ORDINARY_RETURNING) ||
+            !is_fit(session, is_like_one(kept, insert->table, NULL), PX_ORDINARY_SIZE))
             return false;
     }
-    return kept != NULL || count <= PX_UNIT_MOST || is_like_one(kept, NULL, NULL);
+    return px_kept_count(kept) > 0 || count <= PX_UNIT_MOST || is_like_one(kept, NULL, NULL);
 }
 
 bool px_lazy_keeps_text(px_session *session, px_text *text)
 {
-    pgw_buf out = {0};
+    pgw_buf out = {0}, rows = {0};
     if (!takes_text(session, text))
         return false;
     px_kept **kept = &session->own.begun->kept;
     for (size_t i = 0; i < text->script.count; i++) {
-        px_kept_add_text(kept, text, i, i == 0 ? text->arena.bytes : 0);
-        pgw_write_insert_tag((*kept)->all[(*kept)->count - 1].told, &out);
+        const rw_insert *insert = text->script.statements[i].insert;
+        pgw_buf_clear(&rows);
+        write_rows(insert, text->keys[i], (pgw_slice){NULL, 0}, &rows);
+        const px_told told = {insert->row_count, pgw_slice_buf(&rows)};
+        px_kept_add_text(kept, text, i, told, i == 0 ? text->arena.bytes : 0);
+        write_columns(insert, &out);
+        pgw_buf_add_slice(&out, told.shown);
+        pgw_write_insert_tag(told.rows, &out);
     }
+    pgw_buf_free(&rows);
     px_names_forget_unnamed(session);
     pgw_write_ready(session->own.status, &out);
     px_session_put(session, &out);
@@ -121,8 +220,9 @@ bool px_lazy_keeps_text(px_session *session, px_text *text)
 
 /* ---- groups ---- */
 
-/* The Bind that a held Execute runs, which may be kept: its keys are known. */
-static bool takes_bind(px_session *session, const px_held *bind, pgw_arena *arena)
+/* The Bind that a held Execute runs, which may be kept: its keys are known, and what it returns is
+ * written. */
+static bool takes_bind(px_session *session, const px_held *bind, pgw_arena *arena, pgw_buf *rows)
 {
     const px_kept *kept = session->own.begun->kept;
     px_plan *plan = bind->plan;
@@ -134,39 +234,52 @@ static bool takes_bind(px_session *session, const px_held *bind, pgw_arena *aren
         return false;
     px_plan *other = px_plan_for_bind(plan, bound.keys);
     px_plan_drop(other);
-    return other == NULL;
+    if (other != NULL || !knows_rows(plan->insert, bound.keys))
+        return false;
+    write_rows(plan->insert, bound.keys, bind->said->as.bind.results, rows);
+    return true;
 }
 
-static bool takes_group(px_session *session, size_t *executed)
+/* Whether an Execute has all rows of its statement. */
+static bool runs_all(const px_held *execute, const px_plan *plan)
+{
+    uint32_t most = execute->said->as.execute.max_rows;
+    return plan->insert->returning == 0 || most == 0 || most > plan->insert->row_count;
+}
+
+/* `rows` gets what each Execute returns. */
+static bool takes_group(px_session *session, size_t *executed, pgw_buf *rows)
 {
     const px_group *group = &session->group;
     const px_kept *kept = session->own.begun->kept;
     pgw_arena arena = {0};
-    bool takes = (kept == NULL || kept->all[0].plan != NULL) && px_group_runs_all(group);
+    bool takes = is_fit(session, px_kept_count(kept) == 0 || kept->all[0].plan != NULL,
+                        PX_ORDINARY_PROTOCOL) &&
+                 px_group_runs_all(group);
     *executed = 0;
     for (size_t i = 0; i < group->count && takes; i++) {
         if (group->held[i].type != 'E')
             continue;
+        const px_held *bind = &group->held[px_group_executed(group, i)];
+        takes = runs_all(&group->held[i], bind->plan) &&
+                takes_bind(session, bind, &arena, &rows[*executed]);
         ++*executed;
-        takes = takes_bind(session, &group->held[px_group_executed(group, i)], &arena);
     }
     pgw_arena_free(&arena);
     return takes && has_room(session, group->bytes, *executed);
 }
 
-bool px_lazy_keeps_group(px_session *session)
+/* Keeps all that is executed, and answers the group. */
+static void keep_group(px_session *session, const pgw_buf *rows, size_t executed)
 {
-    px_group *group = &session->group;
-    size_t executed, at = 0;
+    const px_group *group = &session->group;
+    px_told *told = pgw_alloc((executed + 1) * sizeof *told);
     pgw_buf out = {0};
-    if (!px_lazy_may(session) || !takes_group(session, &executed))
-        return false;
-    uint64_t *told = pgw_alloc((executed + 1) * sizeof *told);
-    for (size_t i = 0; i < group->count; i++) {
+    for (size_t i = 0, at = 0; i < group->count; i++) {
         if (group->held[i].type != 'E')
             continue;
         const px_held *bind = &group->held[px_group_executed(group, i)];
-        told[at] = bind->plan->insert->row_count;
+        told[at] = (px_told){bind->plan->insert->row_count, pgw_slice_buf(&rows[at])};
         px_kept_add_bind(&session->own.begun->kept, bind->plan, bind->said, told[at],
                          sizeof *bind->said + bind->said->message.len);
         at++;
@@ -175,6 +288,39 @@ bool px_lazy_keeps_group(px_session *session)
     px_owed_write(session, group->count, &outcome, &out);
     px_owed_end(session, &out);
     free(told);
+}
+
+bool px_lazy_keeps_group(px_session *session)
+{
+    px_group *group = &session->group;
+    size_t executed;
+    if (!px_lazy_may(session))
+        return false;
+    pgw_buf *rows = pgw_calloc(group->count + 1, sizeof *rows);
+    bool takes = takes_group(session, &executed, rows);
+    if (takes)
+        keep_group(session, rows, executed);
+    for (size_t i = 0; i < executed; i++)
+        pgw_buf_free(&rows[i]);
+    free(rows);
+    return takes;
+}
+
+/* ---- savepoints ---- */
+
+bool px_lazy_keeps_savepoint(px_session *session, const rw_transaction *said, pgw_slice text)
+{
+    px_kept **kept = &session->own.begun->kept;
+    if (!px_lazy_may(session) || !has_room(session, text.len, 0))
+        return false;
+    if (said->word == RW_TRANSACTION_SAVEPOINT)
+        px_kept_set_savepoint(kept, said->savepoint, text);
+    else if (*kept == NULL)
+        return false;
+    else if (said->word == RW_TRANSACTION_RELEASE)
+        return is_fit(session, px_kept_release(*kept, said->savepoint), PX_ORDINARY_SAVEPOINT);
+    else
+        return px_kept_roll_back_to(*kept, said->savepoint);
     return true;
 }
 
@@ -208,7 +354,7 @@ static bool is_same(const px_session *session, const px_kept *kept, const px_tex
         text->script.count == kept->count && text->script.inserts == kept->count && !text->refused;
     for (size_t i = 0; i < kept->count && same; i++) {
         const rw_insert *insert = text->script.statements[i].insert;
-        same = insert->obstacle == RW_BATCHABLE && insert->row_count == kept->all[i].told &&
+        same = insert->obstacle == RW_BATCHABLE && insert->row_count == kept->all[i].told.rows &&
                insert->wanted_count == 0 && text->superseded[i] == 0 &&
                px_lazy_takes(session, insert, text->catalog);
     }
@@ -266,11 +412,12 @@ bool px_lazy_commits(px_session *session)
     bool text = begun->kept->all[0].text != NULL;
     bool first = !begun->commits; /* else it has come back, to be sent */
     begun->commits = true;
-    if (!first || session->who.is_private ||
-        !(text ? submit_text : submit_binds)(session, &standing))
-        return false;
-    px_session_set_wait(session, PX_WAIT_UNIT);
-    return true;
+    bool submitted = first && !session->who.is_private &&
+                     (text ? submit_text : submit_binds)(session, &standing);
+    begun->reason = PX_ORDINARY_COMMIT;
+    if (submitted)
+        px_session_set_wait(session, PX_WAIT_UNIT);
+    return submitted;
 }
 
 /* ---- to the own link ---- */
@@ -336,10 +483,32 @@ static void push(px_session *session, px_reply_kind kind, size_t number)
     reply->kept = number;
 }
 
-void px_lazy_send(px_session *session)
+/* What runs the statement that was just parsed and bound. */
+static void run(px_session *session, size_t number, pgw_buf *out)
 {
     static const px_reply_kind kinds[] = {PX_REPLY_PARSE, PX_REPLY_BIND, PX_REPLY_EXECUTE,
                                           PX_REPLY_CLOSE};
+    pgw_write_execute(PGW_LITERAL(""), 0, out);
+    pgw_write_close('S', KEPT, out);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        push(session, kinds[i], number);
+}
+
+/* The savepoints behind so many statements, from number `*at` on. */
+static void write_savepoints(px_session *session, size_t before, size_t *at, pgw_buf *out)
+{
+    const px_kept *kept = session->own.begun->kept;
+    const pgw_bind nothing = {0};
+    for (; *at < kept->savepoint_count && kept->savepoints[*at].before == before; ++*at) {
+        pgw_certainly(pgw_write_parse(KEPT, kept->savepoints[*at].text, NULL, 0, out));
+        pgw_certainly(pgw_write_bind(&nothing, PGW_LITERAL(""), KEPT, NULL, 0, out));
+        run(session, PX_KEPT_NONE, out);
+    }
+}
+
+void px_lazy_send(px_session *session)
+{
+    size_t savepoint = 0;
     px_begun *begun = session->own.begun;
     pgw_buf out = {0};
     px_session_send_begun(session);
@@ -348,20 +517,20 @@ void px_lazy_send(px_session *session)
     px_owner_go_on(&session->units); /* Its COMMIT has waited, and waits no more. */
     begun->kept->sent = true;
     pgw_write_close('S', KEPT, &out); /* One that failed left it there. */
-    push(session, PX_REPLY_CLOSE, 0);
+    push(session, PX_REPLY_CLOSE, PX_KEPT_NONE);
     for (size_t i = 0; i < begun->kept->count; i++) {
         const px_kept_statement *statement = &begun->kept->all[i];
+        write_savepoints(session, i, &savepoint, &out);
         (statement->text != NULL ? write_text : write_bind)(session, statement, &out);
-        pgw_write_execute(PGW_LITERAL(""), 0, &out);
-        pgw_write_close('S', KEPT, &out);
-        for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
-            push(session, kinds[k], i + 1);
+        run(session, i + 1, &out);
     }
+    write_savepoints(session, begun->kept->count, &savepoint, &out);
     pgw_write_sync(&out);
     push(session, PX_REPLY_SYNC, 0);
     px_session_send(session, &out);
     pgw_buf_free(&out);
-    px_count(session->worker->metrics, PX_TRANSACTIONS_MADE_ORDINARY, 1);
+    if (begun->kept->count > 0)
+        px_count(session->worker->metrics, begun->reason, 1);
 }
 
 /* ---- what has failed there ---- */

@@ -10,6 +10,7 @@
 #include "protocol/frame.h"
 #include "proxy/client/core/session.h"
 #include "proxy/ingest/text.h"
+#include "rewrite/statement/words/transaction.h"
 
 /* Whether any transaction of the session may be kept, as far as its settings and the tables' say.
  */
@@ -27,6 +28,9 @@ bool px_lazy_keeps_text(px_session *session, px_text *text);
 /* Keeps and answers the INSERTs that the session's group executes. False: they go their ordinary
  * way. */
 bool px_lazy_keeps_group(px_session *session);
+/* Sets a savepoint among what is kept, or returns to one or releases one of them; `text` is the
+ * statement. The caller answers. False: it is to go its ordinary way. */
+bool px_lazy_keeps_savepoint(px_session *session, const rw_transaction *said, pgw_slice text);
 /* Submits what was kept, for its COMMIT is at hand: then the session waits for the outcome, which
  * answers it (outcome.h). False: it is to be sent, with that COMMIT behind it. */
 bool px_lazy_commits(px_session *session);

@@ -213,24 +213,38 @@ static void on_answered(px_session *session, px_asks asks)
         px_settle_answered(session);
 }
 
-/* Its client was told before how many rows it stores; it must be so. */
-static px_fate on_kept_executed(px_session *session, const px_reply *head, pgw_slice body)
+/* A client was told otherwise before: with the session ends its transaction. */
+static px_fate fail_kept(px_session *session)
 {
     pgw_error error;
-    if (pgw_tag_rows(body) != session->own.begun->kept->all[head->kept - 1].told) {
-        px_kept_fail_count(&error);
-        px_session_fatal(session, &error); /* With the session ends its transaction. */
-        return PX_HIDE;
-    }
-    return pop(session);
+    px_kept_fail_count(&error);
+    px_session_fatal(session, &error);
+    return PX_HIDE;
 }
 
-/* CloseComplete: the last that the server says of a kept INSERT. */
+/* Its client was told before what rows it stores; it must be so. */
+static px_fate on_kept_executed(px_session *session, const px_reply *head, pgw_slice body)
+{
+    if (head->kept == PX_KEPT_NONE)
+        return pop(session);
+    const px_kept_statement *kept = &session->own.begun->kept->all[head->kept - 1];
+    bool told = pgw_tag_rows(body) == kept->told.rows && kept->seen == kept->told.shown.len;
+    return told ? pop(session) : fail_kept(session);
+}
+
+static px_fate on_kept_row(px_session *session, const px_reply *head, pgw_slice body)
+{
+    px_kept_statement *kept = &session->own.begun->kept->all[head->kept - 1];
+    return px_kept_is_shown(kept, body) ? PX_HIDE : fail_kept(session);
+}
+
+/* CloseComplete: the last that the server says of what was kept, if something else comes next. */
 static px_fate on_closed(px_session *session, const px_reply *head)
 {
-    size_t kept = head->kept;
+    bool kept = head->kept > 0;
     px_fate what = pop(session);
-    if (kept > 0 && kept == session->own.begun->kept->count) {
+    const px_reply *next = px_replies_head(&session->pending.replies);
+    if (kept && (next == NULL || next->kept == 0)) {
         px_riding_arrived(session);
         px_riding_is_ordinary(session);
     }
@@ -435,6 +449,8 @@ static px_fate on_message(px_session *session, char type, pgw_slice body)
     case 'S':
         return on_setting(session, body);
     case 'D':
+        if (head != NULL && head->kept > 0)
+            return on_kept_row(session, head, body);
         if (head == NULL || !head->asks)
             return PX_SHOW;
         if (head->asks == PX_ASKS_KEYS)
@@ -497,7 +513,7 @@ static bool needs_body(const px_session *session, char type, const px_reply *hea
         return head == NULL || head->swallow || head->plan != NULL || head->lookups != NULL ||
                px_failure_is_of_ours(head);
     case 'D':
-        return head != NULL && head->asks;
+        return head != NULL && (head->asks || head->kept > 0);
     case 'G':
         return px_copied_is(head);
     case 'T':

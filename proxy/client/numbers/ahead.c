@@ -217,6 +217,15 @@ bool px_ahead_comes(px_session *session, const rw_insert *insert)
     return comes;
 }
 
+/* In a transaction no block is drawn, but behind its end, so that the next one may be kept. */
+static void draw_behind(px_session *session, px_reserve *reserve, const rw_table *table,
+                        size_t column)
+{
+    px_refill_want(session, reserve, table, column);
+    if (session->own.refill == NULL)
+        px_reserve_begin(session->worker, reserve, 0, false); /* It was wanted, for once. */
+}
+
 /* What was drawn ahead before is not for this session any more: its numbers grow. */
 px_reserve *px_ahead_begin(px_session *session, const rw_insert *insert, pgw_arena *arena,
                            rw_question *question)
@@ -225,9 +234,14 @@ px_reserve *px_ahead_begin(px_session *session, const rw_insert *insert, pgw_are
     px_reserve *reserve = reserve_of(session, insert, &column, &count);
     if (reserve == NULL)
         return NULL;
-    if (!may_draw_for_others(session) || !is_free(session) || reserve->asking)
+    if (!may_draw_for_others(session) || reserve->asking)
         return NULL;
     bool together = gathers(insert);
+    if (!is_free(session)) {
+        if (!together && (insert->table->lazy || session->known.now.says_lazy))
+            draw_behind(session, reserve, insert->table, column);
+        return NULL;
+    }
     size_t coming = count_coming(session, count);
     if (together)
         note_wait(session, reserve, coming);

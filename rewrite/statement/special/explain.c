@@ -6,6 +6,7 @@
 #include "rewrite/insert/key.h"
 #include "rewrite/insert/parse.h"
 #include "rewrite/insert/render.h"
+#include "rewrite/insert/returned.h"
 #include "rewrite/insert/typed.h"
 #include "rewrite/statement/script/conditions.h"
 #include "rewrite/statement/script/script.h"
@@ -77,9 +78,25 @@ static const char *why_not(rw_obstacle obstacle)
     return "no";
 }
 
-/* What the statement itself says, and if that is nothing against it, what its session does. */
+/* What it does to a transaction that is kept until COMMIT. */
+static const char *in_transaction(const rw_insert *insert, bool batchable, const pgw_env *env)
+{
+    if (!batchable)
+        return "made ordinary, because it is not batchable";
+    if (insert->returning > 0 && !rw_insert_returns_key(insert, env))
+        return "made ordinary, because it returns more than columns of its key";
+    if (insert->returning == 0 && !insert->values_merge)
+        return "made ordinary, because rows of it may be left out";
+    if (insert->wanted_count > 0)
+        return insert->table->block > 0 ? "kept until COMMIT, if a number is drawn ahead"
+                                        : "made ordinary, because the database makes its key";
+    return "kept until COMMIT";
+}
+
+/* What the statement itself says, and if that is nothing against it, what its session does; and
+ * what its transaction becomes, where the table says lazy. */
 static void add_batchable(const rw_insert *insert, const char *by_itself, const rw_catalog *catalog,
-                          pgw_buf *out)
+                          const pgw_env *env, pgw_buf *out)
 {
     pgw_buf why = {0};
     pgw_buf_add_str(&why, "no, because ");
@@ -88,6 +105,8 @@ static void add_batchable(const rw_insert *insert, const char *by_itself, const 
         catalog->hinders(catalog->session, insert, &why);
     add_line(out, "batchable", why.len > begun ? pgw_slice_buf(&why) : pgw_slice_str(by_itself));
     pgw_buf_free(&why);
+    if (insert->table->lazy)
+        add_text_line(out, "transaction", in_transaction(insert, by_itself[0] == 'y', env));
 }
 
 /* --- INSERT --- */
@@ -190,7 +209,7 @@ static bool explain_asked(const rw_insert *insert, const rw_catalog *catalog, co
     add_text_line(out, "table", pgw_arena_printf(arena, "%s.%s", table->schema, table->name));
     add_text_line(out, "hash", "per answer");
     add_text_line(out, "partition", "per answer");
-    add_batchable(insert, why_not_asked(insert, whole->obstacle), catalog, out);
+    add_batchable(insert, why_not_asked(insert, whole->obstacle), catalog, env, out);
     return true;
 }
 
@@ -224,7 +243,7 @@ static void explain_insert(const rw_statement *statement, const rw_catalog *cata
         add_rows(insert, &keys, out);
     }
     add_batchable(insert, why_not(keys.unhashed ? RW_OBSTACLE_UNCOMPUTABLE : insert->obstacle),
-                  catalog, out);
+                  catalog, env, out);
 }
 
 /* --- the others --- */

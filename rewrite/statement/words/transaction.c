@@ -2,6 +2,9 @@
 
 #include "rewrite/lex/lexer.h"
 
+#include <stdio.h>
+#include <string.h>
+
 /* A text that is read word by word; `token` comes next. */
 typedef struct reading {
     pgw_slice text;
@@ -90,6 +93,50 @@ static void skip_noise(reading *r)
         (void)takes(r, "transaction");
 }
 
+/* What is no name unless it stands in quotes. */
+static bool is_reserved(const char *name)
+{
+    static const char words[] =
+        " all analyse analyze and any array as asc asymmetric authorization binary both case cast"
+        " check collate collation column concurrently constraint create cross current_catalog"
+        " current_date current_role current_schema current_time current_timestamp current_user"
+        " default deferrable desc distinct do else end except false fetch for foreign freeze from"
+        " full grant group having ilike in initially inner intersect into is isnull join lateral"
+        " leading left like limit localtime localtimestamp natural not notnull null offset on only"
+        " or order outer overlaps placing primary references returning right select session_user"
+        " similar some symmetric system_user table tablesample then to trailing true union unique"
+        " user using variadic verbose when where window with ";
+    char word[66];
+    snprintf(word, sizeof word, " %s ", name);
+    return strstr(words, word) != NULL;
+}
+
+/* The name of a savepoint, of letters whose case and whose length are the same to every server. */
+static bool reads_savepoint(reading *r, rw_transaction *out)
+{
+    pgw_slice written = rw_token_text(r->text, r->token);
+    bool quoted = r->token.kind == RW_TOKEN_QUOTED;
+    if (quoted && written.len > 2 && written.ptr[0] == '"')
+        written = (pgw_slice){written.ptr + 1, written.len - 2};
+    else if (r->token.kind != RW_TOKEN_WORD)
+        return false;
+    if (written.len >= sizeof out->savepoint)
+        return false;
+    for (size_t i = 0; i < written.len; i++) {
+        unsigned char c = (unsigned char)written.ptr[i];
+        if (c >= 0x80 || c == '"')
+            return false;
+        out->savepoint[i] = (char)(!quoted && c >= 'A' && c <= 'Z' ? c | 0x20 : c);
+    }
+    next(r);
+    return quoted || !is_reserved(out->savepoint);
+}
+
+static rw_transaction_word read_savepoint(reading *r, rw_transaction_word word, rw_transaction *out)
+{
+    return reads_savepoint(r, out) ? word : RW_TRANSACTION_NONE;
+}
+
 static rw_transaction_word read_word(reading *r, rw_transaction *out)
 {
     if (takes(r, "begin")) {
@@ -99,14 +146,20 @@ static rw_transaction_word read_word(reading *r, rw_transaction *out)
     if (takes(r, "start"))
         return takes(r, "transaction") && reads_modes(r, out) ? RW_TRANSACTION_START
                                                               : RW_TRANSACTION_NONE;
-    rw_transaction_word end = RW_TRANSACTION_NONE;
-    if (takes(r, "commit") || takes(r, "end"))
-        end = RW_TRANSACTION_COMMIT;
-    else if (takes(r, "rollback") || takes(r, "abort"))
-        end = RW_TRANSACTION_ROLLBACK;
-    if (end != RW_TRANSACTION_NONE)
-        skip_noise(r);
-    return end;
+    if (takes(r, "savepoint"))
+        return read_savepoint(r, RW_TRANSACTION_SAVEPOINT, out);
+    if (takes(r, "release")) {
+        (void)takes(r, "savepoint");
+        return read_savepoint(r, RW_TRANSACTION_RELEASE, out);
+    }
+    bool commits = takes(r, "commit") || takes(r, "end"), rolls = !commits && takes(r, "rollback");
+    if (!commits && !rolls && !takes(r, "abort"))
+        return RW_TRANSACTION_NONE;
+    skip_noise(r);
+    if (!rolls || !takes(r, "to"))
+        return commits ? RW_TRANSACTION_COMMIT : RW_TRANSACTION_ROLLBACK;
+    (void)takes(r, "savepoint");
+    return read_savepoint(r, RW_TRANSACTION_ROLLBACK_TO, out);
 }
 
 rw_transaction rw_transaction_of(pgw_slice text, bool conforming)
@@ -129,6 +182,9 @@ const char *rw_transaction_tag(rw_transaction_word word)
                                        [RW_TRANSACTION_BEGIN] = "BEGIN",
                                        [RW_TRANSACTION_START] = "START TRANSACTION",
                                        [RW_TRANSACTION_COMMIT] = "COMMIT",
-                                       [RW_TRANSACTION_ROLLBACK] = "ROLLBACK"};
+                                       [RW_TRANSACTION_ROLLBACK] = "ROLLBACK",
+                                       [RW_TRANSACTION_SAVEPOINT] = "SAVEPOINT",
+                                       [RW_TRANSACTION_ROLLBACK_TO] = "ROLLBACK",
+                                       [RW_TRANSACTION_RELEASE] = "RELEASE"};
     return tags[word];
 }

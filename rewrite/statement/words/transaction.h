@@ -1,6 +1,7 @@
 /*
- * transaction: the statements that begin and end a transaction, read as a whole: only what means
- * one of them and nothing else, in forms of which it is known what a server says to them.
+ * transaction: the statements that begin and end a transaction, or set savepoints in it, read as a
+ * whole: only what means one of them and nothing else, in forms of which it is known what a server
+ * says to them.
  */
 #ifndef RW_TRANSACTION_H
 #define RW_TRANSACTION_H
@@ -10,9 +11,12 @@
 typedef enum rw_transaction_word {
     RW_TRANSACTION_NONE, /* something else, or a form that is not read in full (AND CHAIN) */
     RW_TRANSACTION_BEGIN,
-    RW_TRANSACTION_START,   /* START TRANSACTION: as BEGIN, with a tag of its own */
-    RW_TRANSACTION_COMMIT,  /* END, too */
-    RW_TRANSACTION_ROLLBACK /* ABORT, too; but not ROLLBACK TO, which ends nothing */
+    RW_TRANSACTION_START,    /* START TRANSACTION: as BEGIN, with a tag of its own */
+    RW_TRANSACTION_COMMIT,   /* END, too */
+    RW_TRANSACTION_ROLLBACK, /* ABORT, too */
+    RW_TRANSACTION_SAVEPOINT,
+    RW_TRANSACTION_ROLLBACK_TO, /* … a savepoint */
+    RW_TRANSACTION_RELEASE
 } rw_transaction_word;
 
 typedef struct rw_transaction {
@@ -20,6 +24,8 @@ typedef struct rw_transaction {
     bool primary;  /* READ WRITE or SERIALIZABLE, which a server in recovery refuses */
     bool ordinary; /* It is READ COMMITTED and READ WRITE as far as its modes say anything of that.
                     */
+    char
+        savepoint[64]; /* The name of the savepoint as the server knows it; empty: there is none. */
 } rw_transaction;
 
 /* What a text is: one statement, semicolons and comments behind it. */
