@@ -238,7 +238,8 @@ px_reserve *px_ahead_begin(px_session *session, const rw_insert *insert, pgw_are
         return NULL;
     bool together = gathers(insert);
     if (!is_free(session)) {
-        if (!together && (insert->table->lazy || session->known.now.says_lazy))
+        if (!together &&
+            (insert->table->lazy || session->known.now.says[RW_OWN_TRANSACTIONS] == RW_SAYS_LAZY))
             draw_behind(session, reserve, insert->table, column);
         return NULL;
     }
