@@ -108,8 +108,8 @@ static bool is_string(uint32_t type)
     return type == PGW_TEXT || type == PGW_VARCHAR || type == PGW_BPCHAR || type == PGW_NAME;
 }
 
-/* Whether a value of a type can be assigned to another; also where a type is not known here, or is
- * PGW_UNKNOWN: a string's, which is read as the other. */
+/* Whether values of a type can be assigned to another. True, too, if a type is not known here, or
+ * `from` is PGW_UNKNOWN: a string, which is read as the other type. */
 static bool is_assignable(uint32_t from, uint32_t to)
 {
     rw_pg_type given, wanted;

@@ -1,7 +1,7 @@
 /*
- * assigned: which types PostgreSQL assigns to which others (pg_cast, src/backend/parser/
- * parse_coerce.c), and what it refuses of an EXECUTE's arguments for that reason: a cast would take
- * more.
+ * assigned: which types PostgreSQL assigns to which others (pg_cast,
+ * src/backend/parser/parse_coerce.c), so that arguments of EXECUTE are refused as PostgreSQL does:
+ * a cast would take more types.
  */
 #ifndef RW_ASSIGNED_H
 #define RW_ASSIGNED_H

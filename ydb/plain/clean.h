@@ -1,7 +1,6 @@
 /*
- * clean: one statement of a client's text as it is sent alone: nothing before its first word,
- * nothing behind its last; what kind of statement it is; and the words of transactions in one
- * spelling.
+ * clean: one statement of a client's text without what stands around it; its kind; and the words of
+ * transactions in one spelling.
  */
 #ifndef RW_CLEAN_H
 #define RW_CLEAN_H

@@ -14,10 +14,9 @@ typedef struct rw_conflict {
     const rw_clauses *clauses;
     const rw_program_options *options;
     rw_values values;
-    rw_given given; /* the cells that are written without DEFAULT, if clauses->defaults */
-    const bool
-        *unsure; /* whether only evaluating tells that the column takes it; each cell, row by row */
-    const bool *reused;    /* whether the UPDATE evaluates it; each cell of a row */
+    rw_given given;        /* the cells that are written without DEFAULT, if clauses->defaults */
+    const bool *unsure;    /* each cell, row by row: only evaluating tells whether it fits */
+    const bool *reused;    /* each cell of a row: whether the UPDATE evaluates it */
     const rw_field **keys; /* the columns by which rows meet; partitions go by the first */
     size_t key_count;
     bool updates; /* the statement has DO UPDATE */

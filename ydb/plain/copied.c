@@ -41,7 +41,7 @@ struct rw_copied {
     size_t bytes; /* bytes of all texts together */
     pgw_buf row;  /* The row at hand as it is written. */
     uint64_t stored;
-    pgw_buf signature; /* How binary data begins. */
+    pgw_buf signature; /* The signature and flags of binary data, as far as they have come. */
     pgw_error error;
     pgw_buf details; /* More fields of the error. */
     pgw_arena arena, scratch;

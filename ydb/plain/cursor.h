@@ -23,7 +23,7 @@ void rw_cursor_advance(rw_cursor *cursor);
 bool rw_cursor_at(const rw_cursor *cursor, char c); /* whether the next token is this CHAR */
 bool rw_cursor_at_word(const rw_cursor *cursor, const char *lower);
 bool rw_cursor_after(const rw_cursor *cursor, char c);
-bool rw_cursor_after_word(const rw_cursor *cursor, const char *lower); /* not behind a dot */
+bool rw_cursor_after_word(const rw_cursor *cursor, const char *lower); /* false behind a dot */
 bool rw_cursor_at_name(const rw_cursor *cursor); /* whether an identifier is next, quoted or not */
 /* Whether the part is at its end, or at a token that is not PostgreSQL's. */
 bool rw_cursor_ended(const rw_cursor *cursor);

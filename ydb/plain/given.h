@@ -1,7 +1,7 @@
 /*
- * given: INSERT … VALUES without the word DEFAULT, which YDB takes none of: columns that are
- * DEFAULT in all rows are not listed, and where a default certainly is NULL, NULL stands in its
- * place.
+ * given: INSERT … VALUES without the word DEFAULT, which YDB does not take: columns that are
+ * DEFAULT in all rows are not listed; elsewhere a default that is certain, or NULL, stands in the
+ * word's place.
  */
 #ifndef RW_GIVEN_H
 #define RW_GIVEN_H

@@ -20,7 +20,7 @@ typedef enum deed {
                    same: it may be wrong in other ways */
     DEED_SHOW,  /* give the client the rows of RETURNING, as many as will be written */
     DEED_WRITE,
-    DEED_OTHER /* run a statement that writes no rows of its own */
+    DEED_OTHER /* send another statement as it is; the client gets the server's tag */
 } deed;
 
 typedef struct act {

@@ -1,6 +1,6 @@
 /*
- * returning: what a statement with RETURNING is described by, before it is run; and, of a table
- * that is not of the catalog, what must be learned of it.
+ * returning: the query that describes a statement with RETURNING before it is run, and what must be
+ * learned of a table that is not in the catalog.
  */
 #ifndef RW_RETURNING_H
 #define RW_RETURNING_H

@@ -11,7 +11,7 @@
 
 typedef struct rw_said {
     const char *tag;
-    pgw_slice columns;      /* the body of a RowDescription; empty: no rows. All are text */
+    pgw_slice columns;      /* the body of a RowDescription, all text; empty: there are no rows */
     const pgw_slice *cells; /* the cells row by row; {NULL, 0} is a NULL */
     size_t rows, width;
     pgw_error warning; /* a warning to be sent before the tag; no SQLSTATE: there is none */

@@ -63,7 +63,7 @@ bool rw_cell_is_certain(pgw_slice text, const rw_field *field, rw_part cell);
 
 /* Fills the error, 0A000 with a position and a hint; returns false. */
 bool rw_refuse(const rw_subject *subject, size_t at, const char *what, const char *hint);
-/* False: a query of WITH writes, which YDB takes nowhere. */
+/* Whether no query of WITH writes, which YDB takes nowhere; else the error is filled (0A000). */
 PGW_MUST_CHECK bool rw_check_with(rw_subject subject);
 /* Adds a name as an identifier. */
 void rw_weave_name(rw_weave *weave, const char *name);

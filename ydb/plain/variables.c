@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A value that may be there or not; NULL: the default. */
+/* A value that was chosen or not; `value` NULL: the default. */
 typedef struct choice {
     bool made;
     char *value;
@@ -20,8 +20,8 @@ typedef struct entry {
     const rw_variable *known; /* NULL: a custom setting */
     char *name;               /* the name of a custom setting */
     choice start, kept, set, local;
-    choice last; /* a transaction mode at the end of the last transaction */
-    char *told;
+    choice last;        /* a transaction mode at the end of the last transaction */
+    char *told;         /* the value that ParameterStatus told last; NULL: none yet */
     struct entry *next; /* the next custom setting */
 } entry;
 
