@@ -102,14 +102,14 @@ static bool is_listed(uint32_t from, uint32_t to)
     return false;
 }
 
-/* Whatever has a text is assigned to them. */
+/* Whether the type is one of strings, to which PostgreSQL assigns every type. */
 static bool is_string(uint32_t type)
 {
     return type == PGW_TEXT || type == PGW_VARCHAR || type == PGW_BPCHAR || type == PGW_NAME;
 }
 
-/* Whether a value of a type can be assigned to another; also where a type is not known here, or is
- * PGW_UNKNOWN: a string's, which is read as the other. */
+/* Whether values of a type can be assigned to another. True, too, if a type is not known here, or
+ * `from` is PGW_UNKNOWN: a string, which is read as the other type. */
 static bool is_assignable(uint32_t from, uint32_t to)
 {
     rw_pg_type given, wanted;
@@ -123,7 +123,7 @@ static bool is_assignable(uint32_t from, uint32_t to)
 
 /* ---- arguments ---- */
 
-/* A string, or NULL, which fits wherever it can be read: most arguments are such. */
+/* Whether the argument is a string or NULL, which fits wherever it can be read, as most are. */
 static bool is_untyped(pgw_slice expression, bool conforming)
 {
     rw_lexer lexer;
@@ -133,14 +133,14 @@ static bool is_untyped(pgw_slice expression, bool conforming)
            rw_lexer_next(&lexer).kind == RW_TOKEN_END;
 }
 
-/* EXECUTE takes no queries. */
+/* A query has no columns here: EXECUTE's arguments hold no queries. */
 static rw_columns no_columns(rw_typing *typing, const rw_scope *scope, const PgQuery__Node *query)
 {
     (void)typing, (void)scope, (void)query;
     return (rw_columns){NULL, 0};
 }
 
-/* COLLATE says nothing of a string's type. */
+/* The type of a SELECT's only column; COLLATE says nothing of a string's type. */
 static uint32_t type_of_target(const PgQuery__SelectStmt *select, pgw_arena *arena)
 {
     rw_typing typing = {.arena = arena, .query = no_columns};

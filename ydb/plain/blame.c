@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* The type behind "to"; of an array its element's. PGW_UNSPECIFIED: none that is known. */
+/* The type behind "to" in the words of an error, or an array's element type. PGW_UNSPECIFIED: there
+ * is no type that is known. */
 static uint32_t type_of_words(pgw_slice words)
 {
     static const char to[] = " to ";
@@ -21,7 +22,8 @@ static uint32_t type_of_words(pgw_slice words)
     return PGW_UNSPECIFIED;
 }
 
-/* By how it begins: some names have several words, and most types two names. */
+/* Whether the word begins as the name does: some type names have several words, and most types have
+ * two names. */
 static bool begins_alike(pgw_slice word, const char *name)
 {
     enum { BEGINNING = 3 };
@@ -29,7 +31,7 @@ static bool begins_alike(pgw_slice word, const char *name)
            pgw_slice_ieq((pgw_slice){word.ptr, BEGINNING}, (pgw_slice){name, BEGINNING});
 }
 
-/* At the type of a cast: `::` or AS stands before it. */
+/* Whether the cursor is at the type of a cast: `::` or AS stands before it. */
 static bool at_type(const rw_cursor *cursor)
 {
     return cursor->before.kind == RW_TOKEN_CAST || rw_cursor_after_word(cursor, "as");

@@ -15,7 +15,7 @@ static bool insufficient(pgw_error *error)
     return pgw_fail(error, "08P01", "insufficient data left in message");
 }
 
-/* All of it was read, and nothing more is there. */
+/* Whether all bytes were read, and nothing is left. */
 static bool is_whole(const pgw_reader *in, pgw_error *error)
 {
     if (in->failed)
@@ -49,8 +49,9 @@ static bool add_time(pgw_slice bytes, pgw_buf *out, pgw_error *error)
     return is_whole(&in, error);
 }
 
-/* Each part with its sign: under IntervalStyle sql_standard, one sign would be for all. By names,
- * because the longest of all is not read back as hours, minutes and seconds between colons. */
+/* Adds each part of the interval with its sign: under IntervalStyle sql_standard, one sign would be
+ * for all. The parts have names, because the longest interval is not read back as hours, minutes
+ * and seconds between colons. */
 static bool add_interval(pgw_slice bytes, pgw_buf *out, pgw_error *error)
 {
     pgw_reader in = pgw_reader_of(bytes);
@@ -167,7 +168,7 @@ typedef struct dimensions {
     uint64_t elements;
 } dimensions;
 
-/* [1:3][0:1]=, where a bound is not 1. */
+/* Adds [1:3][0:1]=, where a bound is not 1. */
 static void add_bounds(const dimensions *shape, const int32_t *bounds, pgw_buf *out)
 {
     bool usual = true;
@@ -178,8 +179,8 @@ static void add_bounds(const dimensions *shape, const int32_t *bounds, pgw_buf *
     pgw_buf_add_str(out, usual ? "" : "=");
 }
 
-/* Dimensions, whether there are NULLs, the elements' type; of each dimension its length and bound.
- */
+/* Reads an array's head: the number of dimensions, whether there are NULLs, the elements' type, and
+ * the length and bound of each dimension. */
 static bool read_shape(pgw_reader *in, uint32_t element, dimensions *shape, pgw_buf *out,
                        pgw_error *error)
 {
@@ -234,7 +235,7 @@ static bool add_element(pgw_reader *in, uint32_t type, const pgw_env *env, pgw_b
     return added;
 }
 
-/* How many dimensions begin, or end, with the element that so many stand before. */
+/* How many dimensions begin, or end, with the element that has `before` elements before it. */
 static uint32_t edges(const dimensions *shape, uint64_t before)
 {
     uint32_t edges = 0;

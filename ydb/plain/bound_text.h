@@ -12,8 +12,8 @@
 PGW_MUST_CHECK bool rw_add_bound_text(uint32_t type, pgw_slice bytes, const pgw_env *env,
                                       pgw_buf *out, pgw_error *error);
 
-/* Whether PostgreSQL would take the bytes as text; else 22021. What is in another encoding than
- * UTF-8 is left to the server, but for NULs, which would end the statement. */
+/* Whether PostgreSQL would take the bytes as text; else 22021. Text in another encoding than UTF-8
+ * is left to the server, except for NULs, which would end the statement. */
 PGW_MUST_CHECK bool rw_check_characters(pgw_slice text, const pgw_env *env, pgw_error *error);
 
 #endif

@@ -10,10 +10,10 @@
 typedef struct checker {
     const rw_subject *subject;
     const rw_values *values;
-    pgw_arena scratch; /* of one cell */
+    pgw_arena scratch; /* memory for one cell */
 } checker;
 
-/* As the INSERT parser has it. False: it is more than a constant. */
+/* Reads a cell as the INSERT parser does. False: the cell is more than a constant. */
 static bool read_constant(checker *check, rw_part part, rw_cell *cell)
 {
     pgw_error ignored;
@@ -39,7 +39,7 @@ static bool refuse_null(const checker *check, const rw_column *column)
                     column->name, check->subject->table->name);
 }
 
-/* False: refused. */
+/* False: the column does not take the cell, and the error is filled. */
 static bool check_cell(checker *check, const rw_column *column, rw_part part, bool *unsure)
 {
     rw_cell cell = {0};
@@ -61,7 +61,7 @@ static bool check_cell(checker *check, const rw_column *column, rw_part part, bo
     return verdict != PGW_INVALID;
 }
 
-/* What would be another one each time cannot be looked at beforehand. */
+/* Whether the cell has the same value each time, so that it can be evaluated beforehand. */
 static bool is_fixed(const checker *check, rw_part part)
 {
     enum { DOUBTS = RW_DOUBT_VOLATILE | RW_DOUBT_CHOICE | RW_DOUBT_SETS };

@@ -36,7 +36,7 @@ static bool at_any(const rw_cursor *cursor, const char *const *words)
 
 /* --- WITH, and the verb --- */
 
-/* What a query is that writes begins a bracket, or stands behind the WITH of its own. */
+/* Whether a query that writes begins here: behind a bracket, or behind a WITH of its own. */
 static bool begins_write(const rw_cursor *cursor)
 {
     static const char *const words[] = {"insert", "update", "delete", "merge", NULL};
@@ -60,7 +60,7 @@ static rw_dml verb_here(const rw_cursor *cursor)
     return RW_DML_NONE;
 }
 
-/* Up to the statement that WITH belongs to. */
+/* Skips WITH, up to the statement that it belongs to. */
 static void skip_with(reader *read)
 {
     static const char *const others[] = {"select", "values", "table", NULL};
@@ -120,7 +120,8 @@ static bool read_names(reader *read)
     return true;
 }
 
-/* A bare alias of INSERT has AS; those of the others may be any name but the next clause's word. */
+/* Reads an alias. In an INSERT it has AS; elsewhere AS may be missing before any name but the next
+ * clause's word. */
 static bool read_alias(reader *read)
 {
     static const char *const next[] = {"set", "using", "where", "returning", NULL};
@@ -156,14 +157,14 @@ static bool read_target(reader *read)
 
 /* --- clauses --- */
 
-/* A reserved word begins a clause, but where it is a name behind a dot or AS. */
+/* Whether one of the clauses begins here: at a reserved word that is no name behind a dot or AS. */
 static bool at_clause(const rw_cursor *cursor, const char *const *words)
 {
     return cursor->token.kind == RW_TOKEN_WORD && at_any(cursor, words) &&
            !rw_cursor_after(cursor, '.') && !rw_cursor_after_word(cursor, "as");
 }
 
-/* Up to one of the words (outside of brackets), or the end. */
+/* Reads a clause, up to one of the words outside of brackets, or to the end. */
 static bool read_clause(reader *read, const char *const *words, rw_part *part)
 {
     rw_cursor *cursor = &read->cursor;
@@ -250,7 +251,7 @@ static bool ends_source(const rw_cursor *cursor)
            (rw_cursor_at_word(cursor, "on") && rw_cursor_before_word(cursor, "conflict"));
 }
 
-/* A row, whose '(' is next. False: it has no end. */
+/* Skips a row, whose '(' is next. False: the row has no end. */
 static bool skip_row(reader *read)
 {
     rw_cursor *cursor = &read->cursor;
@@ -265,7 +266,8 @@ static bool skip_row(reader *read)
     return true;
 }
 
-/* Behind VALUES. False: it is more than rows, or no VALUES. */
+/* Reads the rows behind VALUES. False: more than rows stands there, so VALUES is part of a
+ * query. */
 static bool read_rows(reader *read)
 {
     rw_cursor *cursor = &read->cursor;

@@ -56,7 +56,7 @@ static bool visit(void *context, const ProtobufCMessage *node)
     return *kind == RW_CLEAN_READ && rw_walk(node, visit, context);
 }
 
-/* What is sent of it; NULL: what was written. */
+/* The text that is sent in the place of the statement; NULL: the client's own. */
 static const char *usual_text(rw_clean_kind kind)
 {
     switch ((int)kind) {
@@ -105,9 +105,9 @@ static void read_transaction(const PgQuery__TransactionStmt *stmt, pgw_arena *ar
 /* --- by its first word --- */
 
 typedef enum way {
-    BY_WORD,  /* which says all */
-    BY_MARKS, /* a read, unless words say that it may be none: then by its tree */
-    BY_TREE,  /* which may be wrong */
+    BY_WORD,  /* the first word tells the kind */
+    BY_MARKS, /* a read; where the splitter's marks leave a doubt, the tree tells the kind */
+    BY_TREE,  /* the tree tells the kind, or that PostgreSQL refuses the statement */
 } way;
 
 static const struct {
@@ -136,12 +136,13 @@ static const struct {
     {"fetch", RW_CLEAN_SESSION, BY_WORD},      {"listen", RW_CLEAN_SESSION, BY_WORD},
     {"load", RW_CLEAN_SESSION, BY_WORD},       {"lock", RW_CLEAN_SESSION, BY_WORD},
     {"move", RW_CLEAN_SESSION, BY_WORD},       {"notify", RW_CLEAN_SESSION, BY_WORD},
-    {"prepare", RW_CLEAN_SESSION, BY_TREE}, /* or PREPARE TRANSACTION */
+    {"prepare", RW_CLEAN_SESSION, BY_TREE}, /* PREPARE TRANSACTION begins with this word, too */
     {"reset", RW_CLEAN_SESSION, BY_WORD},      {"set", RW_CLEAN_SESSION, BY_WORD},
     {"show", RW_CLEAN_SESSION, BY_WORD},       {"unlisten", RW_CLEAN_SESSION, BY_WORD},
 };
 
-/* Words that are not listed are those of transactions, or nobody's. */
+/* Finds how to tell a statement's kind. Words that are not listed begin statements about
+ * transactions, or none of PostgreSQL's. */
 static way way_of(pgw_slice text, rw_token first, rw_clean_kind *kind)
 {
     *kind = RW_CLEAN_READ;
@@ -155,7 +156,8 @@ static way way_of(pgw_slice text, rw_token first, rw_clean_kind *kind)
     return BY_TREE;
 }
 
-/* What PostgreSQL says of it, at its place in the client's text. */
+/* Marks the statement as wrong; the position in PostgreSQL's error becomes one in the client's
+ * text. */
 static void refuse(pgw_slice all, size_t start, bool utf8, rw_clean *out, pgw_arena *arena,
                    const pgw_error *error)
 {
@@ -166,7 +168,7 @@ static void refuse(pgw_slice all, size_t start, bool utf8, rw_clean *out, pgw_ar
         out->error->position += pgw_characters(all, start, utf8);
 }
 
-/* What the tree says where the first word does not. */
+/* Takes the kind from the parse tree, where the first word does not tell it. */
 static void ask_tree(pgw_slice all, const pgw_env *env, pgw_arena *arena, rw_clean *out)
 {
     pgw_error error;
@@ -207,6 +209,6 @@ bool rw_clean_next(rw_lexer *lexer, const pgw_env *env, pgw_arena *arena, rw_cle
     if (doubtful && rw_tree_can_read(out->text, &piece))
         ask_tree(all, env, arena, out);
     else if (doubtful)
-        out->kind = RW_CLEAN_WRITE; /* it is never less than that */
+        out->kind = RW_CLEAN_WRITE; /* a statement that is too large for a tree counts as a write */
     return true;
 }

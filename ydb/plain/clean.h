@@ -1,7 +1,6 @@
 /*
- * clean: one statement of a client's text as it is sent alone: nothing before its first word,
- * nothing behind its last; what kind of statement it is; and the words of transactions in one
- * spelling.
+ * clean: one statement of a client's text without what stands around it; its kind; and the words of
+ * transactions in one spelling.
  */
 #ifndef RW_CLEAN_H
 #define RW_CLEAN_H
@@ -10,10 +9,10 @@
 #include "rewrite/statement/words/statement.h"
 
 typedef enum rw_clean_kind {
-    RW_CLEAN_READ, /* writes nothing that it names; what its functions do is not looked at */
+    RW_CLEAN_READ, /* the statement names no table to write; its functions may write */
     RW_CLEAN_WRITE,
-    RW_CLEAN_DDL,     /* CREATE, GRANT, SELECT … INTO … */
-    RW_CLEAN_SESSION, /* of settings, cursors, prepared statements, notifications, locks */
+    RW_CLEAN_DDL,     /* CREATE, GRANT and the like, and SELECT … INTO a table */
+    RW_CLEAN_SESSION, /* settings, cursors, prepared statements, notifications, locks */
     RW_CLEAN_BEGIN,
     RW_CLEAN_COMMIT,
     RW_CLEAN_ROLLBACK,
@@ -26,13 +25,13 @@ typedef enum rw_clean_kind {
 
 typedef struct rw_clean {
     rw_clean_kind kind;
-    pgw_slice text;   /* in the client's text; COMMIT, ROLLBACK, and a BEGIN that names no mode of
-                         its transaction: this word alone */
-    size_t start;     /* where it begins in the client's text */
-    unsigned marks;   /* of splitter.h, as of a statement behind its first word */
-    pgw_slice name;   /* of a savepoint, as stored; arena-owned */
-    bool chain;       /* COMMIT or ROLLBACK AND CHAIN */
-    pgw_error *error; /* of WRONG; arena-owned */
+    pgw_slice text; /* the statement in the client's text; or the word COMMIT, ROLLBACK or BEGIN, if
+                       it names no mode of its transaction */
+    size_t start;   /* where the statement begins in the client's text */
+    unsigned marks; /* marks of splitter.h for the words behind the statement's first one */
+    pgw_slice name; /* a savepoint's name as stored; arena-owned */
+    bool chain;     /* COMMIT or ROLLBACK AND CHAIN */
+    pgw_error *error; /* the error of RW_CLEAN_WRONG; arena-owned */
 } rw_clean;
 
 /* The next statement of the lexer's text that is not empty; false at the end. May use libpg_query,

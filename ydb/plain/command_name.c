@@ -27,7 +27,7 @@ static rw_token find(rw_lexer *lexer, const char *const *words)
     }
 }
 
-/* The word in upper case, behind what is there. */
+/* Appends the word in upper case to the name. */
 static void add(pgw_slice text, rw_token token, char name[RW_COMMAND_NAME_MOST], size_t *len)
 {
     if (*len > 0 && *len + 1 < RW_COMMAND_NAME_MOST)

@@ -9,8 +9,8 @@
 
 enum { RW_COMMAND_NAME_MOST = 64 };
 
-/* By its words alone: of CREATE, DROP and ALTER the first two, and behind WITH the word of the
- * statement that it belongs to. */
+/* Finds the name by the statement's words alone: the first two of CREATE, DROP and ALTER; behind
+ * WITH, the word of the statement that WITH belongs to. */
 void rw_command_name(pgw_slice text, bool conforming, char name[RW_COMMAND_NAME_MOST]);
 
 #endif

@@ -18,7 +18,7 @@ static bool refuse(reader *read, size_t at, const char *what, const char *hint)
     return rw_refuse(read->subject, at, what, hint);
 }
 
-/* What PostgreSQL refuses as well. */
+/* Refuses what PostgreSQL refuses as well, with its SQLSTATE. */
 static bool refuse_as(reader *read, const char *sqlstate, size_t at, const char *what,
                       const char *hint)
 {
@@ -58,7 +58,8 @@ static void add_key(reader *read, const rw_field *field)
         read->out->keys[read->out->key_count++] = field;
 }
 
-/* The hash column comes first: partitions go by it. It is a key only where its value is there. */
+/* Adds the hash column first, because partitions go by it. It is a key only where the statement
+ * lists it. */
 static void add_hash(reader *read)
 {
     const rw_table *table = read->subject->table;
@@ -74,7 +75,7 @@ static void add_primary_key(reader *read)
         add_key(read, &read->out->values.fields[table->primary_key[i]]);
 }
 
-/* A list of names behind '('. */
+/* Reads the names of ON CONFLICT's target, behind '('. */
 static bool read_target(reader *read)
 {
     rw_cursor *cursor = &read->cursor;
@@ -99,7 +100,8 @@ static bool read_target(reader *read)
                   "Write the names of the key's columns.");
 }
 
-/* No others than the key's, and all of those: what else is unique is not known. */
+/* Whether the target is the whole primary key and nothing else: other unique columns are not
+ * known. */
 static bool check_target(reader *read, size_t at)
 {
     const rw_table *table = read->subject->table;
@@ -116,7 +118,7 @@ static bool check_target(reader *read, size_t at)
                   "Name all columns of the primary key, and no others.");
 }
 
-/* PostgreSQL's own name for the constraint of a primary key. */
+/* Whether the name is the one that PostgreSQL gives the constraint of the primary key. */
 static bool is_primary_key(const reader *read, pgw_slice name)
 {
     const pgw_slice table = read->subject->clauses->name;
@@ -199,7 +201,7 @@ static bool read_action(reader *read)
 
 /* --- what EXCLUDED stands for --- */
 
-/* "excluded" is a schema there, of a function or of a constant's type. */
+/* Whether "excluded" is a schema here: of a function, or of a constant's type. */
 static bool is_qualifier(const rw_cursor *name)
 {
     rw_cursor ahead = *name;
@@ -238,7 +240,7 @@ static bool refuse_excluded(reader *read, const rw_field *field, size_t at, cons
                   "configuration.");
 }
 
-/* The value of each row is known to be what its cell says, and the same each time. */
+/* Whether each row's value of the field is what its cell says, and the same each time. */
 static bool check_excluded(reader *read, const rw_field *field)
 {
     const rw_subject *subject = read->subject;
@@ -267,7 +269,7 @@ static void add_other(reader *read, const rw_field *field)
         out->others[out->other_count++] = field;
 }
 
-/* Each EXCLUDED.name of a part. */
+/* Checks each EXCLUDED.name of a part. */
 static bool check_part(reader *read, rw_part part)
 {
     rw_cursor cursor;
@@ -296,15 +298,15 @@ static bool check_part(reader *read, rw_part part)
     return true;
 }
 
-/* `column = EXCLUDED.column`: whatever the row's cell is, it is assigned as it would be inserted.
- */
+/* The field of `column = EXCLUDED.column`, which is assigned as it would be inserted; NULL: the
+ * assignment is another. */
 static const rw_field *same_field(const reader *read, const rw_set_item *item)
 {
     bool same = item->column.len > 0 && pgw_slice_eq(item->column, item->excluded);
     return same ? rw_field_named(&read->out->values, item->column) : NULL;
 }
 
-/* DEFAULT is taken where it is known. It may be another the next time. */
+/* Whether the field's DEFAULT is known; it may be another value the next time. */
 static bool check_default(reader *read, const rw_field *field, size_t at)
 {
     read->out->defaults = true;
@@ -326,7 +328,7 @@ static bool check_same(reader *read, const rw_field *field)
     return true;
 }
 
-/* An assignment of what is not the row's own. */
+/* Checks an assignment that is not `column = EXCLUDED.column`. */
 static bool check_item(reader *read, const rw_set_item *item)
 {
     const rw_field *field = rw_field_named(&read->out->values, item->column);
@@ -337,7 +339,7 @@ static bool check_item(reader *read, const rw_set_item *item)
                                   "YDB takes DEFAULT nowhere: write the value.");
 }
 
-/* Neither what the rows are made of nor when they are made is anything but their text. */
+/* Whether the rows depend on nothing but their text: on no query, time or volatile function. */
 static bool are_constant(const reader *read)
 {
     static const unsigned doubts =
@@ -368,7 +370,8 @@ static bool check_items(reader *read)
 
 /* --- the whole --- */
 
-/* The keys are asked for before they are inserted. */
+/* Whether each key is given and has one value, because the keys are asked for before they are
+ * inserted. */
 static bool check_keys(reader *read)
 {
     const rw_conflict *out = read->out;
@@ -395,8 +398,8 @@ static bool check_keys(reader *read)
     return true;
 }
 
-/* Several rows are written by several statements, of which a later one sees what the earlier wrote.
- */
+/* Whether no query reads the table, where several rows are written by several statements: a later
+ * one would see what an earlier one wrote. */
 static bool check_reads(reader *read, rw_part part)
 {
     const rw_subject *subject = read->subject;
@@ -409,7 +412,7 @@ static bool check_reads(reader *read, rw_part part)
                   "Insert row by row.");
 }
 
-/* What RETURNING may show: of a row that is inserted, and of one that is updated. */
+/* Whether RETURNING can show rows that are inserted, and rows that are updated. */
 static bool check_shown(reader *read)
 {
     rw_conflict *out = read->out;
@@ -454,7 +457,8 @@ static bool begin(reader *read)
     return true;
 }
 
-/* Keys are evaluated when they are asked for. */
+/* Finds the cells that only evaluating can check, without the keys, which are evaluated when they
+ * are asked for. */
 static bool read_unsure(reader *read)
 {
     rw_conflict *out = read->out;

@@ -14,28 +14,30 @@ typedef struct rw_conflict {
     const rw_clauses *clauses;
     const rw_program_options *options;
     rw_values values;
-    rw_given given;        /* if clauses->defaults */
-    const bool *unsure;    /* of each cell, whether its column may not take it */
-    const bool *reused;    /* of a row's cells, those that the UPDATE evaluates */
-    const rw_field **keys; /* by which rows meet; what partitions go by is the first of them */
+    rw_given given;        /* the cells that are written without DEFAULT, if clauses->defaults */
+    const bool *unsure;    /* each cell, row by row: only evaluating tells whether it fits */
+    const bool *reused;    /* each cell of a row: whether the UPDATE evaluates it */
+    const rw_field **keys; /* the columns by which rows meet; partitions go by the first */
     size_t key_count;
-    bool updates; /* DO UPDATE */
+    bool updates; /* the statement has DO UPDATE */
     rw_part set, where;
-    rw_set_items items;      /* but for those that set a key to what it is */
-    const rw_field **others; /* beside the keys, what SET takes from EXCLUDED */
+    rw_set_items items;      /* the assignments of SET, without those of a key to itself */
+    const rw_field **others; /* what SET and WHERE take from EXCLUDED, without the keys */
     size_t other_count;
-    bool defaults; /* … which may be a default in one of the rows, or of a type not known here */
-    bool same;     /* done twice it comes to the same: SET takes all from EXCLUDED, and the rows are
-                      what they are at any time */
-    bool shows;    /* RETURNING */
+    bool defaults; /* SET assigns a DEFAULT, or takes a column of unknown type from EXCLUDED */
+    bool same;  /* DO UPDATE has the same effect when it is done twice: there is no WHERE, SET takes
+                   all from EXCLUDED, and the rows are constant */
+    bool shows; /* the statement has RETURNING */
     rw_shown shown;
 } rw_conflict;
 
-/* Memory from the reading's arena. The subject's text, clauses and options must live as long.
- * False: it cannot be done; the error. */
+/* Reads INSERT … VALUES … ON CONFLICT. Memory is the reading's arena's; the subject's text, clauses
+ * and options must live as long as `out`. False: the statement cannot be done, and the error is
+ * filled. */
 PGW_MUST_CHECK bool rw_conflict_read(const rw_subject *subject, rw_conflict *out);
 
-/* Takes EXCLUDED.name, if that comes next: which field it is. */
+/* Takes EXCLUDED.name, if that comes next, and returns its field. NULL: something else comes next,
+ * or there is no such field. */
 const rw_field *rw_take_excluded(const rw_conflict *conflict, rw_cursor *cursor, pgw_arena *arena,
                                  rw_part *whole);
 

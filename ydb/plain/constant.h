@@ -8,14 +8,14 @@
 
 #include "rewrite/hash/literal.h"
 
-/* Appends it; NULL is NULL::type, and a type that is not known here is left out, so that the place
- * of the constant decides. False: PostgreSQL would refuse the value, or its binary form is not
- * known here (0A000); then nothing is appended. `env` tells the client's encoding. */
+/* Appends the constant; a NULL is NULL::type, and a type that is not known here is left out, so
+ * that the constant's place decides. False: PostgreSQL would refuse the value, or its binary form
+ * is not known here (0A000); then nothing is appended. `env` tells the client's encoding. */
 PGW_MUST_CHECK bool rw_add_bound(const rw_param *param, const pgw_env *env, pgw_buf *out,
                                  pgw_error *error);
-/* … for a parameter of which only the type is known. */
+/* Appends NULL::type, for a parameter of which only the type is known. */
 void rw_add_null(uint32_t type, pgw_buf *out);
-/* … an expression, with a cast to the type. */
+/* Appends an expression in brackets, with a cast to the type. */
 void rw_add_operand(pgw_slice expression, uint32_t type, pgw_buf *out);
 
 #endif

@@ -12,36 +12,36 @@
 
 enum {
     SCRATCH = 64 * 1024, /* bytes of values that are read before their memory is given back */
-    SHOWN = 100,         /* bytes of a row or value that PostgreSQL shows */
-    TIMES = 4,           /* A row may be so many times longer than a text. */
-    SIGNATURE = 11,      /* bytes that binary data begins with, … */
-    WITH_FLAGS = 15      /* … and its flags behind them */
+    SHOWN = 100,         /* bytes of a row or value that errors show, as in PostgreSQL */
+    TIMES = 4,           /* one row's data may be this many times longer than a text */
+    SIGNATURE = 11,      /* bytes of the signature that binary data begins with */
+    WITH_FLAGS = 15      /* bytes of the signature and of the flags behind it */
 };
 
 /* What is kept of a column. */
 typedef struct field {
     char *name;
-    uint32_t type; /* PGW_UNSPECIFIED: it is not known here */
+    uint32_t type; /* PGW_UNSPECIFIED: the type is not known here */
     int32_t typmod;
     bool not_null, hash;
 } field;
 
 struct rw_copied {
     rw_copied_limits limits;
-    rw_copy copy; /* Its table is not there any more. */
+    rw_copy copy; /* What COPY says; `copy.table` is NULL. */
     const char *table;
     field *fields;
     size_t count;
     pgw_copy *rows;
     pgw_buf out;   /* The client's data, from the end of the last row on. */
-    size_t row_at; /* Where the row at hand begins in it. */
+    size_t row_at; /* Where the row at hand begins in `out`. */
     pgw_buf head;  /* INSERT INTO … VALUES */
     pgw_buf *texts;
     size_t text_count, text_room;
-    size_t bytes; /* of all texts */
+    size_t bytes; /* bytes of all texts together */
     pgw_buf row;  /* The row at hand as it is written. */
     uint64_t stored;
-    pgw_buf signature; /* How binary data begins. */
+    pgw_buf signature; /* The signature and flags of binary data, as far as they have come. */
     pgw_error error;
     pgw_buf details; /* More fields of the error. */
     pgw_arena arena, scratch;
@@ -54,7 +54,7 @@ static bool has_failed(const rw_copied *it)
     return it->error.sqlstate[0] != '\0';
 }
 
-/* As limit_printout_length(): no character is cut. */
+/* Adds a text as limit_printout_length() cuts it: between characters. */
 static void add_shown(rw_copied *it, pgw_slice text)
 {
     size_t len = text.len;
@@ -88,7 +88,7 @@ static bool end_context(rw_copied *it)
     return false;
 }
 
-/* The error is about the row at hand. */
+/* Adds the line and the row at hand to the error. */
 static bool blame_row(rw_copied *it)
 {
     begin_context(it);
@@ -97,7 +97,7 @@ static bool blame_row(rw_copied *it)
     return end_context(it);
 }
 
-/* … about the line alone, whose bytes are not at hand. */
+/* Adds the line alone to the error, where the row's bytes are not at hand. */
 static bool blame_line(rw_copied *it)
 {
     begin_context(it);
@@ -126,7 +126,7 @@ static bool fail_null(rw_copied *it, const field *column)
 
 /* --- a row --- */
 
-/* Of a number that came as text or in binary. */
+/* Adds the hash, a number that came as text or in binary. */
 static bool add_hash(rw_copied *it, const field *column, const pgw_copy_field *value)
 {
     static const char least[] = "-9223372036854775808";
@@ -149,7 +149,7 @@ static bool add_hash(rw_copied *it, const field *column, const pgw_copy_field *v
     return fine || blame_field(it, column, value);
 }
 
-/* What PostgreSQL would refuse of it. What cannot be told here the server says. */
+/* False: PostgreSQL would refuse the value. What cannot be told here is left to the server. */
 static bool check_value(rw_copied *it, const field *column, const pgw_copy_field *value)
 {
     pgw_value read;
@@ -218,7 +218,7 @@ static bool fail_many(rw_copied *it)
     return blame_line(it);
 }
 
-/* The row that was written, behind those before it, in a text that is not too long. */
+/* Adds the written row to the last text, or to another one if that would become too long. */
 static bool add_row(rw_copied *it)
 {
     if (it->head.len + it->row.len > it->limits.most)
@@ -271,7 +271,7 @@ static bool take_row(rw_copied *it, const pgw_copy_field *values)
     return odd ? fail_count(it, count) : add_row(it);
 }
 
-/* A pgw_copy_fill, which adds nothing. */
+/* A pgw_copy_fill that adds nothing to the data. */
 static bool fill(void *context, const pgw_copy_field *values, pgw_buf *out)
 {
     rw_copied *it = context;
@@ -342,7 +342,7 @@ static void write_head(rw_copied *it, const PgQuery__RangeVar *relation)
     pgw_buf_add_str(&it->head, ") VALUES\n");
 }
 
-/* The table's columns as they are copied. */
+/* Keeps the columns of the COPY, in its order. */
 static void keep_fields(rw_copied *it, const rw_table *table, const size_t *columns)
 {
     it->count = it->copy.data.columns;
@@ -415,7 +415,7 @@ size_t rw_copied_columns(const rw_copied *copied)
 
 /* --- its data --- */
 
-/* The first bytes of binary data, and its flags: none that have to be understood. */
+/* Checks the signature that binary data begins with, and that none of its critical flags is set. */
 static bool check_signature(rw_copied *it, pgw_slice bytes)
 {
     static const char expected[] = "PGCOPY\n\377\r\n";
@@ -433,7 +433,7 @@ static bool check_signature(rw_copied *it, pgw_slice bytes)
                          : "unrecognized critical flags in COPY file header");
 }
 
-/* The rows that were read need not stay. */
+/* Drops the data of the rows that were read. */
 static void trim(rw_copied *it)
 {
     if (it->row_at == 0)
@@ -443,7 +443,7 @@ static void trim(rw_copied *it)
     it->row_at = 0;
 }
 
-/* Nothing more of it is wanted. */
+/* Ends a piece of data. False: the COPY has failed, and its texts are freed. */
 static bool judge(rw_copied *it)
 {
     if (!has_failed(it) && pgw_copy_wrong(it->rows) != NULL)
@@ -468,7 +468,8 @@ bool rw_copied_put(rw_copied *copied, pgw_slice bytes)
     return judge(copied);
 }
 
-/* A field of csv is open at the end of the data: PostgreSQL shows all that it has. */
+/* Fails for a field of csv that is open at the end of the data: PostgreSQL shows all that it
+ * has. */
 static bool fail_open(rw_copied *it)
 {
     pgw_buf_add_byte(&it->out, it->copy.data.delimiter);

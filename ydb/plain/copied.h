@@ -18,24 +18,25 @@ bool rw_is_copy(pgw_slice text);
 
 typedef struct rw_copied_limits {
     const pgw_env *env;
-    size_t most; /* bytes that a text may have */
-    size_t all;  /* … and all of its texts together */
+    size_t most; /* bytes that one text may have */
+    size_t all;  /* bytes that all texts of the COPY may have together */
 } rw_copied_limits;
 
-/* Of a COPY FROM of this table, which need not live on, nor does the tree. Freed by
- * rw_copied_free(). NULL: it is refused. */
+/* Begins a COPY FROM into this table; neither the table nor the tree need live on. Freed by
+ * rw_copied_free(). NULL: it is refused, and the error is filled. */
 PGW_MUST_CHECK rw_copied *rw_copied_new(const PgQuery__CopyStmt *copy, const rw_table *table,
                                         const rw_copied_limits *limits, pgw_error *error);
 void rw_copied_free(rw_copied *copied); /* NULL is fine */
 bool rw_copied_is_binary(const rw_copied *copied);
-size_t rw_copied_columns(const rw_copied *copied); /* of each row of the data */
-/* The next bytes of the data; its end. False: it has failed, and takes no more. */
+size_t rw_copied_columns(const rw_copied *copied); /* columns in each row of the data */
+/* Takes the next bytes of the data, or its end. False: the COPY has failed, and takes no more. */
 PGW_MUST_CHECK bool rw_copied_put(rw_copied *copied, pgw_slice bytes);
 PGW_MUST_CHECK bool rw_copied_end(rw_copied *copied);
-/* By what it has failed, and more fields of that error as they are sent: where it stands, and which
- * column it is about. */
+/* The error that the COPY has failed with; `fields`: more fields of the error as they are sent,
+ * which tell the line and the column. */
 const pgw_error *rw_copied_error(const rw_copied *copied, pgw_slice *fields);
-/* What stores its rows, whose tag is COPY's; the caller's. NULL: it has none. To be asked once. */
+/* The program that stores the rows, with COPY's tag; the caller's. NULL: there are no rows. To be
+ * asked for once. */
 PGW_MUST_CHECK rw_program *rw_copied_program(rw_copied *copied);
 
 #endif

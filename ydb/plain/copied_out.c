@@ -18,11 +18,11 @@ struct rw_copied_out {
     char delimiter, quote, escape;
     pgw_slice null;
     bool header, all_quoted;
-    const char **quoted; /* columns that are quoted whatever they hold */
+    const char **quoted; /* names of columns in FORCE_QUOTE */
     size_t quoted_count;
     uint32_t *types;
-    bool *forced; /* of each column: it is one of these */
-    size_t count; /* of columns */
+    bool *forced; /* whether each column is quoted whatever it holds */
+    size_t count; /* columns of a row */
     uint64_t rows;
 };
 
@@ -134,7 +134,7 @@ static bool read_options(rw_copied_out *it, const PgQuery__CopyStmt *copy,
     return it->format == BINARY || pgw_copy_delimits(csv, it->delimiter, it->quote, reading->error);
 }
 
-/* The text in the brackets behind COPY. */
+/* The query in the brackets behind COPY. */
 static pgw_slice query_in(pgw_slice text, bool conforming)
 {
     rw_lexer lexer;
@@ -208,7 +208,7 @@ bool rw_copied_out_is_binary(const rw_copied_out *out)
 
 /* --- rows --- */
 
-/* As CopyAttributeOutText(). */
+/* Adds a value as CopyAttributeOutText() does. */
 static void add_text(const rw_copied_out *it, pgw_slice value, pgw_buf *bytes)
 {
     static const char from[] = "\b\f\n\r\t\v", to[] = "bfnrtv";
@@ -221,7 +221,7 @@ static void add_text(const rw_copied_out *it, pgw_slice value, pgw_buf *bytes)
     }
 }
 
-/* As CopyAttributeOutCSV(). */
+/* Whether a value is quoted, as in CopyAttributeOutCSV(). */
 static bool wants_quotes(const rw_copied_out *it, pgw_slice value)
 {
     if (pgw_slice_eq(value, it->null) || (it->count == 1 && pgw_slice_eq_str(value, "\\.")))
@@ -271,7 +271,7 @@ static bool is_quoted(const rw_copied_out *it, pgw_slice name)
 
 size_t rw_copied_out_begin(rw_copied_out *out, pgw_slice columns, pgw_arena *arena, pgw_buf *bytes)
 {
-    enum { NUMBERS = 6, BEHIND_TYPE = 8 }; /* of a column, in front of its type and behind that */
+    enum { NUMBERS = 6, BEHIND_TYPE = 8 }; /* a column's bytes before its type, and behind it */
     static const char signature[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0";
     pgw_reader reader = pgw_reader_of(columns);
     out->rows = 0;

@@ -9,17 +9,19 @@
 
 typedef struct rw_copied_out rw_copied_out;
 
-/* Of a statement that begins with COPY and is none FROM. In the reading's arena. NULL: refused. */
+/* Reads a statement that begins with COPY and is no COPY FROM. In the reading's arena. NULL: the
+ * statement is refused, and the error is filled. */
 PGW_MUST_CHECK rw_copied_out *rw_copied_out_new(pgw_slice text, const pgw_reading *reading);
 pgw_slice rw_copied_out_query(const rw_copied_out *out);
 bool rw_copied_out_is_binary(const rw_copied_out *out);
-/* Appends what stands before all rows, whose columns are the body of this RowDescription, which is
- * kept in `arena`; returns how many there are. */
+/* Appends what stands before all rows. `columns`: the body of the rows' RowDescription; what is
+ * kept of it is in `arena`. Returns the number of columns. */
 size_t rw_copied_out_begin(rw_copied_out *out, pgw_slice columns, pgw_arena *arena, pgw_buf *bytes);
-/* Appends a row, of text; {NULL, 0} is a NULL. False: a value has no binary form here. */
+/* Appends a row, whose cells are text; {NULL, 0} is a NULL. False: a value has no binary form
+ * here. */
 PGW_MUST_CHECK bool rw_copied_out_row(rw_copied_out *out, const pgw_slice *cells, size_t count,
                                       pgw_buf *bytes, pgw_error *error);
-/* Appends what stands behind all rows; returns how many they were. */
+/* Appends what stands behind all rows; returns the number of rows. */
 uint64_t rw_copied_out_end(const rw_copied_out *out, pgw_buf *bytes);
 
 #endif

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-/* Of pg_proc (PostgreSQL 15 and 16) with provolatile = 'v'; those that begin with pg_ or lo_ are
- * all taken for such. */
+/* Functions of pg_proc (PostgreSQL 15 and 16) with provolatile = 'v'; those that begin with pg_ or
+ * lo_ are told by is_of_a_family(). */
 static const char *const volatiles[] = {
     "clock_timestamp", "currval",    "cursor_to_xml", "gen_random_uuid", "lastval",
     "loread",          "lowrite",    "nextval",       "query_to_xml",    "random",
@@ -13,7 +13,7 @@ static const char *const volatiles[] = {
     "ts_rewrite",      "ts_stat",    "txid_status",   "uuidv4",          "uuidv7",
 };
 
-/* … with proretset. */
+/* Functions of pg_proc (PostgreSQL 15 and 16) with proretset. */
 static const char *const sets[] = {
     "_pg_expandarray",
     "aclexplode",
@@ -46,7 +46,7 @@ static const char *const sets[] = {
     "unnest",
 };
 
-/* What tells the transaction's time, as functions and as words of their own. */
+/* Functions that tell the transaction's time, and words that do so without brackets. */
 static const char *const moments[] = {"age", "now", "statement_timestamp", "transaction_timestamp"};
 static const char *const moment_words[] = {"current_timestamp", "current_date", "current_time",
                                            "localtimestamp", "localtime"};
@@ -66,7 +66,7 @@ static pgw_slice unquoted(pgw_slice name)
     return name.ptr[0] == '"' ? (pgw_slice){name.ptr + 1, name.len - 2} : name;
 }
 
-/* lo_…, pg_… */
+/* Whether the name begins with lo_ or pg_; pg_typeof() is harmless. */
 static bool is_of_a_family(pgw_slice name)
 {
     pgw_slice family = {name.ptr, name.len < 3 ? name.len : 3};
@@ -108,7 +108,7 @@ static bool is_untyped(const rw_cursor *cursor)
     return constant && first && (rw_cursor_before(cursor, ',') || rw_cursor_before(cursor, ')'));
 }
 
-/* The doubts about what ends with the next token, of those that are `asked` for; `*name` is what
+/* The doubts `asked` for that the next token raises, alone or with the one before it; `*name`: what
  * they are about. */
 static unsigned doubts_here(const rw_cursor *cursor, unsigned asked, size_t depth, rw_part *name)
 {

@@ -1,7 +1,6 @@
 /*
- * doubt: what may be another result when it is asked a second time in the same transaction, or more
- * rows than one, by the words of a text: functions that are volatile or give sets, and LIMIT and
- * its like inside of brackets.
+ * doubt: finds, by the words of a text, what may be another result or more rows when it is asked a
+ * second time in a transaction: volatile functions, functions that give sets, LIMIT in brackets.
  */
 #ifndef RW_DOUBT_H
 #define RW_DOUBT_H
@@ -9,14 +8,14 @@
 #include "ydb/plain/cursor.h"
 
 typedef enum rw_doubt {
-    RW_DOUBT_VOLATILE = 1 << 0, /* random(), nextval() … */
-    RW_DOUBT_SETS = 1 << 1,     /* unnest(), generate_series() … */
-    RW_DOUBT_CHOICE = 1 << 2,   /* which rows a query in brackets gives: LIMIT, DISTINCT ON … */
-    RW_DOUBT_MOMENT = 1 << 3,   /* now() …: the same in a transaction, not beyond */
-    RW_DOUBT_UNTYPED = 1 << 4   /* a string or NULL by itself: it has the type of what it is for */
+    RW_DOUBT_VOLATILE = 1 << 0, /* a function whose result may change: random(), nextval() */
+    RW_DOUBT_SETS = 1 << 1,     /* a function that gives rows: unnest(), generate_series() */
+    RW_DOUBT_CHOICE = 1 << 2,   /* LIMIT or DISTINCT ON in brackets: other rows may come */
+    RW_DOUBT_MOMENT = 1 << 3,   /* a time that is the same in a transaction, not beyond: now() */
+    RW_DOUBT_UNTYPED = 1 << 4   /* a string or NULL by itself, which takes the type of its place */
 } rw_doubt;
 
-/* The first such word or constant of a part of a text, among those `asked` for; empty: there is
+/* The first word or constant of a part that raises one of the doubts `asked` for; empty: there is
  * none. Functions are PostgreSQL's own: the endpoint knows no others. */
 rw_part rw_find_doubt(pgw_slice text, rw_part part, unsigned asked, bool conforming);
 

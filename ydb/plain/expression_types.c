@@ -35,8 +35,8 @@ static void type_each(rw_typing *typing, const rw_scope *scope, PgQuery__Node *c
 
 /* --- constants, parameters --- */
 
-/* As make_const() has them: digits alone are an integer while they fit one, with the sign that the
- * grammar has put in front of them. */
+/* The type of a number, as in make_const(): digits alone are an integer while they fit one, with
+ * the sign that the grammar has put in front of them. */
 static uint32_t type_digits(const char *digits)
 {
     const char *most = digits[0] == '-' ? "9223372036854775808" : "9223372036854775807";
@@ -107,7 +107,8 @@ static void expect(rw_typing *typing, side *it, uint32_t type)
         it->types[0] = type;
 }
 
-/* Its type, which an expression further on in the statement may have said. */
+/* The type of one expression of a side, which an expression further on in the statement may have
+ * said. */
 static uint32_t type_now(const rw_typing *typing, const side *it, size_t i)
 {
     return it->list[i]->node_case == PG_QUERY__NODE__NODE_PARAM_REF
@@ -115,7 +116,7 @@ static uint32_t type_now(const rw_typing *typing, const side *it, size_t i)
                : it->types[i];
 }
 
-/* Both sides, of which one may say the type of the other. */
+/* Compares the expressions number `i` of both sides, of which one may say the type of the other. */
 static uint32_t compare_at(rw_typing *typing, const char *name, side *left, side *right, size_t i)
 {
     uint32_t l = type_now(typing, left, i), r = type_now(typing, right, i);
@@ -130,7 +131,7 @@ static uint32_t compare_at(rw_typing *typing, const char *name, side *left, side
     return rw_operator_result(name, l, r);
 }
 
-/* (a, b) = (c, d): column by column. */
+/* Compares both sides; (a, b) = (c, d) column by column. */
 static uint32_t compare(rw_typing *typing, const char *name, side *left, side *right)
 {
     if (!left->row && !right->row)
@@ -152,15 +153,15 @@ static uint32_t type_prefix(rw_typing *typing, const rw_scope *scope, const char
     return rw_operator_result(name, PGW_UNSPECIFIED, rw_type_expression(typing, scope, right));
 }
 
-/* False if there is a column in it, which an array of constants does not have. */
+/* False: the expression holds a column, which an array of constants does not. */
 static bool has_no_column(void *context, const ProtobufCMessage *message)
 {
     return message->descriptor != &pg_query__column_ref__descriptor &&
            rw_walk(message, has_no_column, context);
 }
 
-/* Expressions without columns become an array, if they are several: of the type that they and what
- * is looked for have together. PGW_UNSPECIFIED: they do not. */
+/* The type that the listed expressions without columns and the one looked for have together, where
+ * the list becomes an array. PGW_UNSPECIFIED: they have none, or are not several. */
 static uint32_t listed_type(rw_typing *typing, const side *left, const side *items, size_t count)
 {
     uint32_t *types = pgw_arena_alloc(typing->arena, (count + 1) * sizeof *types);
@@ -190,7 +191,7 @@ static uint32_t type_in(rw_typing *typing, const rw_scope *scope, const node *lo
     return PGW_BOOL;
 }
 
-/* `x = ANY (array)`, `x <> ALL (array)`. */
+/* Types `x = ANY (array)` and `x <> ALL (array)`. */
 static uint32_t type_any(rw_typing *typing, const rw_scope *scope, const char *name, node left,
                          node right)
 {
@@ -250,7 +251,7 @@ static uint32_t type_operator(rw_typing *typing, const rw_scope *scope, const Pg
 
 /* --- what has one type for several expressions --- */
 
-/* Expressions that give one value: CASE, COALESCE, GREATEST, ARRAY[…]. */
+/* Types expressions that give one value: those of CASE, COALESCE, GREATEST, ARRAY[…]. */
 static uint32_t type_alike(rw_typing *typing, const rw_scope *scope, const node *list, size_t count)
 {
     uint32_t *types = pgw_arena_alloc(typing->arena, count * sizeof *types + 1);
@@ -262,7 +263,7 @@ static uint32_t type_alike(rw_typing *typing, const rw_scope *scope, const node 
     return common;
 }
 
-/* CASE x WHEN y: each y is compared with x, which is text if nothing says otherwise. */
+/* Types CASE x WHEN y: each y is compared with x, which is text if nothing says otherwise. */
 static void type_whens(rw_typing *typing, const rw_scope *scope, const PgQuery__CaseExpr *it)
 {
     side subject = {0};
@@ -281,7 +282,7 @@ static void type_whens(rw_typing *typing, const rw_scope *scope, const PgQuery__
     }
 }
 
-/* What ELSE gives decides first. */
+/* Types CASE; what ELSE gives decides first. */
 static uint32_t type_case(rw_typing *typing, const rw_scope *scope, const PgQuery__CaseExpr *it)
 {
     node *results = pgw_arena_alloc(typing->arena, (it->n_args + 1) * sizeof *results);
@@ -301,7 +302,7 @@ static uint32_t type_array_of(rw_typing *typing, const rw_scope *scope,
     return pgw_array_element(type) != PGW_UNSPECIFIED ? type : pgw_array_of(type);
 }
 
-/* ARRAY[…]::type[]: the cast is of each element. */
+/* Types ARRAY[…]::type[]: the cast is of each element. */
 static void type_elements(rw_typing *typing, const rw_scope *scope, node it, uint32_t element)
 {
     if (it->node_case != PG_QUERY__NODE__NODE_A_ARRAY_EXPR) {
@@ -330,7 +331,7 @@ typedef struct visit_place {
     const rw_scope *scope;
 } visit_place;
 
-/* Of what has no rule of its own, the parts are looked at. */
+/* Types the parts of an expression that has no rule of its own. */
 static bool visit(void *context, const ProtobufCMessage *message)
 {
     visit_place *place = context;
@@ -346,10 +347,11 @@ static uint32_t type_other(rw_typing *typing, const rw_scope *scope, node it)
     return PGW_UNSPECIFIED;
 }
 
-/* How many rows, or groups, a window begins and ends from the one it is of. */
+/* Types a window, with the number of rows, or groups, that its frame reaches from the current
+ * row. */
 static void type_window(rw_typing *typing, const rw_scope *scope, const PgQuery__WindowDef *it)
 {
-    enum { ROWS = 0x4, GROUPS = 0x8 }; /* of FRAMEOPTION_… */
+    enum { ROWS = 0x4, GROUPS = 0x8 }; /* bits of PostgreSQL's FRAMEOPTION flags */
     uint32_t offset = it->frame_options & (ROWS | GROUPS) ? PGW_INT8 : PGW_UNSPECIFIED;
     type_each(typing, scope, it->partition_clause, it->n_partition_clause, PGW_UNSPECIFIED);
     type_each(typing, scope, it->order_clause, it->n_order_clause, PGW_UNSPECIFIED);

@@ -54,7 +54,7 @@ static void add_relation(rw_typing *typing, rw_scope *scope, const PgQuery__Rang
                  columns, typing->arena);
 }
 
-/* A query in FROM sees what stands before it only if it says LATERAL. */
+/* Adds a query in FROM, which sees what stands before it only if it says LATERAL. */
 static void add_subquery(rw_typing *typing, rw_scope *scope, const PgQuery__RangeSubselect *it)
 {
     const rw_scope without = {.outer = scope->outer, .ctes = scope->ctes};
@@ -76,7 +76,7 @@ static void add_column(rw_typing *typing, rw_columns *to, const char *name, uint
     rw_columns_append(to, (rw_columns){&column, 1}, typing->arena);
 }
 
-/* A column, called as the function; of unnest() one for each array. */
+/* Adds a function's column, called as the function; for unnest(), a column for each array. */
 static void add_result(rw_typing *typing, const rw_scope *scope, node call, const char *name,
                        rw_columns *to)
 {
@@ -89,7 +89,7 @@ static void add_result(rw_typing *typing, const rw_scope *scope, node call, cons
                    pgw_array_element(rw_type_expression(typing, scope, call->func_call->args[i])));
 }
 
-/* What functions give is a table; its columns may be listed behind it. */
+/* Adds functions in FROM as a table; its columns may be listed behind it. */
 static void add_function(rw_typing *typing, rw_scope *scope, const PgQuery__RangeFunction *it)
 {
     rw_columns columns = {NULL, 0};

@@ -7,7 +7,8 @@
 
 #include "ydb/plain/expression_types.h"
 
-/* The columns of a table of the catalog; none of another one. */
+/* The columns of a table of the catalog or of its `others`; no columns of another one, which
+ * becomes one of typing->missing. */
 rw_columns rw_typing_table(rw_typing *typing, const PgQuery__RangeVar *relation);
 void rw_type_from(rw_typing *typing, rw_scope *scope, PgQuery__Node *const *list, size_t count);
 

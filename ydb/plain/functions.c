@@ -8,16 +8,17 @@
 
 enum {
     ARGUMENTS_MAX = 4,
-    SAME = 1,         /* as the other arguments that have a type; the first one's, as a result */
-    ARRAY = 2,        /* the first argument, if it is an array, or the array of its kind */
-    ELEMENT = 3,      /* what is in it */
-    SAME_OR_TEXT = 4, /* as a result: SAME, which is this if none has a type */
+    SAME = 1,         /* the type that the call's arguments have together */
+    ARRAY = 2,        /* the first argument's type if that is an array, else the array of it */
+    ELEMENT = 3,      /* the element type of the first argument */
+    SAME_OR_TEXT = 4, /* a result: SAME, or text if no argument has a type */
     SAME_OR_FLOAT8 = 5,
     REGCLASS = 2205,
-    TEXTS = 1009, /* text[] */
+    TEXTS = 1009, /* the oid of text[] */
 };
 
-/* By name and number of arguments; more than that many are as the last one. */
+/* Functions by name and number of arguments. An argument of type 0, or behind ARGUMENTS_MAX, may be
+ * of any type. */
 static const struct {
     const char *name;
     uint32_t result;
@@ -132,7 +133,7 @@ static const struct {
 
 enum { COUNT = sizeof functions / sizeof *functions };
 
-/* The type that the arguments which are alike have together. */
+/* The type that the arguments have together; if none has a type, the one that `result` implies. */
 static uint32_t same_type(const rw_call_types *call, uint32_t result)
 {
     for (size_t i = 0; i < call->count; i++)
@@ -143,7 +144,7 @@ static uint32_t same_type(const rw_call_types *call, uint32_t result)
                                                               : PGW_UNSPECIFIED;
 }
 
-/* Sums are of a wider type, averages have fractions. */
+/* Finds sum() and avg(): sums are of a wider type, averages have fractions. */
 static bool find_sum(rw_call_types *call)
 {
     bool sum = strcmp(call->name, "sum") == 0;
@@ -160,7 +161,7 @@ static bool find_sum(rw_call_types *call)
     return true;
 }
 
-/* AT TIME ZONE: what has a zone loses it, and the reverse. */
+/* Finds AT TIME ZONE: a timestamp with a time zone loses it, and the reverse. */
 static bool find_zone(rw_call_types *call)
 {
     if (call->count != 2 || strcmp(call->name, "timezone") != 0)
@@ -180,7 +181,7 @@ static bool is_text(uint32_t type)
     return !is_integer(type) && type != PGW_NUMERIC && type != PGW_BYTEA;
 }
 
-/* Numbers and bytes are not taken for text. */
+/* Whether the call is of this row of the table; numbers and bytes are not taken for text. */
 static bool fits(const rw_call_types *call, size_t row)
 {
     if (strcmp(call->name, functions[row].name) != 0 || call->count < functions[row].least ||
@@ -197,7 +198,7 @@ static bool is_same(uint32_t written)
     return written == SAME || written == SAME_OR_TEXT || written == SAME_OR_FLOAT8;
 }
 
-/* What is written in a row's columns, of this call. */
+/* The type that `written`, a type or a word such as SAME in the table, means in a call. */
 static uint32_t meant(uint32_t written, uint32_t first, uint32_t same)
 {
     uint32_t element = pgw_array_element(first);

@@ -7,13 +7,13 @@
 
 #include "protocol/types.h"
 
-/* A call: on the way in, PGW_UNKNOWN is an argument of which nothing says the type; on the way out
- * that is what it is taken for, or PGW_UNSPECIFIED. */
+/* The types of a function's call. Before rw_call_types_find(), PGW_UNKNOWN is an argument of which
+ * nothing says the type; after it, the type that the argument is taken for, or PGW_UNSPECIFIED. */
 typedef struct rw_call_types {
     const char *name;
     uint32_t *arguments;
     size_t count;
-    uint32_t result; /* PGW_UNSPECIFIED: not known here */
+    uint32_t result; /* PGW_UNSPECIFIED: the type is not known here */
 } rw_call_types;
 
 void rw_call_types_find(rw_call_types *call);

@@ -24,7 +24,7 @@ static size_t count_defaults(const rw_subject *subject, const rw_values *values,
     return count;
 }
 
-/* A column that is DEFAULT in some of the rows. */
+/* Whether a column that is DEFAULT in only some of the rows has a known default. */
 static bool check_mixed(const rw_subject *subject, const rw_values *values, size_t cell)
 {
     const rw_field *field = field_of(values, cell);
@@ -48,7 +48,7 @@ bool rw_given_read(const rw_subject *subject, const rw_values *values, rw_given 
             continue;
         if (defaults > 0 && !check_mixed(subject, values, cell))
             return false;
-        if (!values->listed && out->count < cell) /* its place is all that says its column */
+        if (!values->listed && out->count < cell) /* only its place tells a value's column */
             return rw_refuse(subject, cell_at(values, 0, cell - 1).from,
                              "DEFAULT in front of a value needs a list of columns", hint);
         out->cells[out->count++] = cell;

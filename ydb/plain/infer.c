@@ -14,15 +14,15 @@
 
 /* --- parameters where PostgreSQL has none --- */
 
-/* `date $1` is of libpg_query's grammar, for the sake of texts whose constants were taken out; but
- * not of PostgreSQL's, and a constant in its place would be read as its beginning says. */
+/* Whether it is `date $1`, which libpg_query takes for the sake of texts whose constants were taken
+ * out. PostgreSQL does not, and would read a constant in its place by its first word. */
 static bool is_prefixed(const PgQuery__TypeCast *it)
 {
     return it->arg != NULL && it->arg->node_case == PG_QUERY__NODE__NODE_PARAM_REF &&
            it->type_name != NULL && it->type_name->location < it->arg->param_ref->location;
 }
 
-/* So is extract($1 FROM x). */
+/* Whether it is extract($1 FROM x), which libpg_query takes and PostgreSQL does not. */
 static bool is_extracted(const PgQuery__FuncCall *it)
 {
     return it->funcformat == PG_QUERY__COERCION_FORM__COERCE_SQL_SYNTAX && it->n_args == 2 &&
@@ -84,7 +84,7 @@ static void add_unnamed(unnamed_list *list, int32_t location)
     out->unnamed[out->unnamed_count++] = (size_t)location;
 }
 
-/* What a column is, without what leaves it its name: `($1 COLLATE "C")[1]` is $1. */
+/* A column without what leaves it its name: `($1 COLLATE "C")[1]` is $1. */
 static const PgQuery__Node *bare(const PgQuery__Node *it)
 {
     for (;;) {
@@ -170,7 +170,7 @@ static void end(rw_inferred *out)
             out->types[i] = PGW_TEXT;
 }
 
-/* `blank`: bytes of it that need no stack. */
+/* Whether libpg_query can read the text; `blank` of its bytes need no stack. */
 static bool can_read(pgw_slice text, size_t blank, const pgw_env *env)
 {
     rw_lexer lexer;
@@ -180,7 +180,7 @@ static bool can_read(pgw_slice text, size_t blank, const pgw_env *env)
     return rw_split_next(&lexer, &piece) && rw_tree_can_read(counted, &piece);
 }
 
-/* Whether PostgreSQL knows parameters in it: not in SET, PREPARE, CREATE FUNCTION … */
+/* Whether PostgreSQL takes parameters in the statement; not in SET, PREPARE or CREATE FUNCTION. */
 static bool takes_parameters(const PgQuery__Node *statement)
 {
     switch ((int)statement->node_case) {
@@ -227,7 +227,8 @@ static bool parse_and_infer(pgw_slice text, const rw_catalog *catalog, const pgw
     return fine;
 }
 
-/* Of a text that is too large for a tree: what the parser of INSERT … VALUES saw, if it is one. */
+/* Takes the types that the parser of INSERT … VALUES saw, where the text is too large for a
+ * tree. */
 static void by_insert(pgw_slice text, const rw_catalog *catalog, const pgw_reading *reading,
                       rw_inferred *out)
 {
@@ -248,7 +249,8 @@ static void follow(const uint32_t *leaders, rw_inferred *out)
             out->types[i] = out->types[leaders[i] - 1];
 }
 
-/* Of a text that is too large for a tree: without most of its lists it may not be. */
+/* Finds the types of a text that is too large for a tree: without most of its lists it may not
+ * be. */
 static bool by_parts(pgw_slice text, const rw_catalog *catalog, rw_declared declared,
                      const pgw_reading *reading, rw_inferred *out)
 {

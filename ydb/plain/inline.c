@@ -6,11 +6,11 @@
 typedef struct inliner {
     pgw_slice text;
     const rw_inlining *how;
-    size_t unnamed; /* that were passed */
+    size_t unnamed; /* how many of `how->unnamed` were passed */
     rw_token previous;
     size_t opened;   /* parentheses that stand at once before the next token */
-    size_t named_at; /* where a column ends that is to be given its name; 0: none */
-    size_t copied;   /* bytes of the text */
+    size_t named_at; /* where a column ends that gets the name ?column?; 0: none */
+    size_t copied;   /* bytes of the text that were copied or replaced */
     pgw_buf *out;
 } inliner;
 
@@ -29,15 +29,15 @@ static bool is_char(const inliner *it, rw_token token, char c)
     return token.kind == RW_TOKEN_CHAR && it->text.ptr[token.start] == c;
 }
 
-/* `u&$1`, which would become U&'…'. */
+/* Whether it is `u&$1`, which would become U&'…'. */
 static bool is_glued(const inliner *it, rw_token parameter)
 {
     return it->previous.kind == RW_TOKEN_OPERATOR && it->previous.end == parameter.start &&
            it->text.ptr[parameter.start - 1] == '&';
 }
 
-/* Where the grammar takes a parameter and no cast: before a subscript or a field, and in FETCH
- * FIRST $1 ROWS and XMLTABLE ($1 PASSING $2 …). */
+/* Whether the grammar takes a parameter here, and no cast: before a subscript or a field, and in
+ * FETCH FIRST $1 ROWS and XMLTABLE ($1 PASSING $2 …). */
 static bool needs_parentheses(const inliner *it, rw_token parameter)
 {
     rw_lexer ahead = {.text = it->text, .at = parameter.end, .conforming = it->how->conforming};
@@ -64,7 +64,7 @@ static void put(inliner *it, rw_token parameter, pgw_slice operand)
     pgw_buf_add_str(it->out, parentheses ? ")" : "");
 }
 
-/* Behind the ']' that belongs to a '['. */
+/* Skips a subscript; returns where the text goes on behind the ']' that belongs to its '['. */
 static size_t skip_subscript(const inliner *it, rw_lexer *ahead)
 {
     size_t depth = 1;
@@ -78,7 +78,7 @@ static size_t skip_subscript(const inliner *it, rw_lexer *ahead)
     return ahead->at;
 }
 
-/* Behind COLLATE and a name. */
+/* Skips COLLATE's name; returns where the text goes on behind it. */
 static size_t skip_collation(const inliner *it, rw_lexer *ahead)
 {
     for (;;) {
@@ -90,7 +90,8 @@ static size_t skip_collation(const inliner *it, rw_lexer *ahead)
     }
 }
 
-/* Where the column ends that a parameter is, alone but for parentheses, subscripts and COLLATE. */
+/* Where the column ends that is this parameter alone, but for parentheses, subscripts and
+ * COLLATE. */
 static size_t column_end(const inliner *it, rw_token parameter)
 {
     rw_lexer ahead = {.text = it->text, .at = parameter.end, .conforming = it->how->conforming};
@@ -145,8 +146,8 @@ static bool is_dot_next(const inliner *it, rw_lexer *ahead)
     return is_char(it, rw_lexer_next(ahead), '.');
 }
 
-/* `public.t.c` or `public.t.*`, whose schema is left out: YDB's columns take no more than two
- * names. */
+/* Whether the token is the schema of `public.t.c` or `public.t.*`, which is left out: YDB's columns
+ * take no more than two names. */
 static bool begins_schema(const inliner *it, rw_token token)
 {
     static const char name[] = "public";
@@ -208,7 +209,7 @@ bool rw_inline(pgw_slice text, const rw_inlining *how, pgw_buf *out, pgw_error *
     return fine;
 }
 
-/* A slice each, of bytes that one buffer holds at these places. */
+/* Cuts a buffer into `count` texts, which end at `ends`. */
 static const pgw_slice *cut(pgw_slice all, const size_t *ends, size_t count, pgw_arena *arena)
 {
     pgw_slice *texts = pgw_arena_alloc(arena, count * sizeof *texts + 1);

@@ -3,16 +3,15 @@
 #include "rewrite/lex/lexer_text.h"
 #include "ydb/plain/cursor.h"
 
-/* Where `"…"` stands may be tried at many places, and what is behind it at many more for each:
- * bytes of a text that are looked at before it is none of the known ones. Those take a tenth of it.
- */
+/* Bytes that are looked at before the text is none of the known ones, because `"…"` may be tried at
+ * many places, and what follows it at many more for each. The known ones take a tenth of it. */
 enum { LOOKS = 256 * 1024 };
 
 typedef struct matching {
     pgw_slice text;
     pgw_arena *arena;
     rw_known_value *values;
-    size_t looks; /* that are left */
+    size_t looks; /* bytes that may still be looked at, of LOOKS */
 } matching;
 
 static bool look(matching *it, size_t bytes)
@@ -45,7 +44,7 @@ static bool read_constant(const matching *it, rw_cursor *at, rw_known_value *out
     return true;
 }
 
-/* Behind `::`: one name, and [] */
+/* Skips `::` and the type: one name, and []. */
 static void skip_type(rw_cursor *at)
 {
     rw_cursor_advance(at);
@@ -55,7 +54,7 @@ static void skip_type(rw_cursor *at)
         rw_cursor_take(at, ']');
 }
 
-/* A constant or a parameter, in brackets, with casts. */
+/* Takes a constant or a parameter, which may stand in brackets and with casts. */
 static bool take_value(const matching *it, rw_cursor *at, rw_known_value *out)
 {
     size_t open = 0;
@@ -81,7 +80,7 @@ static bool same(const rw_cursor *known, const rw_cursor *at)
            (at->token.kind == RW_TOKEN_WORD ? pgw_slice_ieq(a, b) : pgw_slice_eq(a, b));
 }
 
-/* Behind what need not stand there; its values are none. */
+/* Skips an optional part of the known text; its values are missing. */
 static void skip_optional(const matching *it, rw_cursor *known, size_t *value)
 {
     while (!rw_cursor_take(known, ']')) {
@@ -91,7 +90,8 @@ static void skip_optional(const matching *it, rw_cursor *known, size_t *value)
     }
 }
 
-/* Over what may stand where the known text has `"…"`: it ends with the brackets around it. */
+/* Skips a token, or a bracket up to its partner, where the known text has `"…"`. False: the
+ * brackets around `"…"` end, or too much was looked at. */
 static bool pass(matching *it, rw_cursor *at)
 {
     const size_t from = at->token.start;
@@ -99,7 +99,7 @@ static bool pass(matching *it, rw_cursor *at)
            look(it, at->token.start - from);
 }
 
-/* `value` values stand before. */
+/* Whether the texts are alike from here on; `value` values stand before. */
 static bool match(matching *it, rw_cursor known, rw_cursor at, size_t value)
 {
     for (; known.token.kind != RW_TOKEN_END; rw_cursor_advance(&known)) {

@@ -1,6 +1,6 @@
 #include "ydb/plain/like.h"
 
-/* Bytes of the character there, at least one. */
+/* The bytes of the character at this place, at least one. */
 static size_t character(pgw_slice text, size_t at)
 {
     size_t end = at + 1;
@@ -9,7 +9,7 @@ static size_t character(pgw_slice text, size_t at)
     return end - at;
 }
 
-/* One character of the text, and what stands for it in the pattern; not %. */
+/* Takes one character of the text, and what stands for it in the pattern; no %. */
 static bool step(pgw_slice text, pgw_slice pattern, size_t *at, size_t *known)
 {
     if (*at == text.len || *known == pattern.len)
@@ -27,7 +27,8 @@ static bool step(pgw_slice text, pgw_slice pattern, size_t *at, size_t *known)
 bool rw_is_like(pgw_slice text, pgw_slice pattern)
 {
     size_t at = 0, known = 0;
-    size_t back_at = 0, back = SIZE_MAX; /* behind the last %, and what it took */
+    size_t back_at = 0, back = SIZE_MAX; /* the places behind the last %: in the text, and in the
+                                            pattern (SIZE_MAX: none yet) */
     for (;;) {
         if (known < pattern.len && pattern.ptr[known] == '%') {
             back = ++known;

@@ -8,7 +8,7 @@ typedef struct cutter {
     pgw_slice text;
     const rw_token *tokens;
     size_t count;
-    const uint32_t *uses; /* of $1, $2 …: how often it stands in the text */
+    const uint32_t *uses; /* how often each parameter stands in the text */
     rw_declared declared;
     char *copy;
     rw_shortened *out;
@@ -20,7 +20,8 @@ static bool is_char(const cutter *cut, size_t at, char c)
            cut->text.ptr[cut->tokens[at].start] == c;
 }
 
-/* $n that is all that stands there: no `$1::int`, no `$1 + 1`. 0: something else does. */
+/* The number of a parameter that is a whole element of a list, not `$1::int` or `$1 + 1`. 0: the
+ * element is something else. */
 static uint32_t lone_parameter(const cutter *cut, size_t at)
 {
     if (at >= cut->count || (!is_char(cut, at + 1, ',') && !is_char(cut, at + 1, ')')))
@@ -42,7 +43,7 @@ static void leave_out(cutter *cut, size_t comma, uint32_t parameter, uint32_t le
     cut->out->leaders[parameter - 1] = leader;
 }
 
-/* Of the list that begins at this parameter. Where it stops. */
+/* Shortens the list that begins at this parameter; returns where it stops. */
 static size_t shorten(cutter *cut, size_t at)
 {
     uint32_t leader = lone_parameter(cut, at), next;

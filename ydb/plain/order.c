@@ -11,8 +11,8 @@
 #include <string.h>
 
 typedef struct reader {
-    pgw_slice all;  /* the client's text … */
-    pgw_slice text; /* … and this statement */
+    pgw_slice all;  /* the client's text */
+    pgw_slice text; /* the statement, which is a part of `all` */
     const pgw_reading *reading;
     pgw_order *out;
 } reader;
@@ -22,7 +22,8 @@ static pgw_slice keep(const reader *it, const char *name)
     return pgw_arena_copy(it->reading->arena, pgw_slice_str(name));
 }
 
-/* `location`: the byte of the statement that it is about; negative: none. */
+/* Refuses a part of the statement, unless it is refused already. `location`: the byte of the
+ * statement that the error is about; negative: none. */
 static void refuse_at(const reader *it, int32_t location, const char *sqlstate, const char *message)
 {
     if (it->out->refusal != NULL)
@@ -36,7 +37,7 @@ static void refuse_at(const reader *it, int32_t location, const char *sqlstate, 
     it->out->refusal = error;
 }
 
-/* … about all of it. */
+/* Refuses the whole statement, unless it is refused already. */
 static void refuse(const reader *it, const char *sqlstate, const char *message, const char *hint)
 {
     if (it->out->refusal != NULL)
@@ -54,7 +55,7 @@ static bool is_char(const reader *it, rw_token token, const char *chars)
     return token.kind == RW_TOKEN_CHAR && strchr(chars, it->text.ptr[token.start]) != NULL;
 }
 
-/* Behind the statement's word and the name. */
+/* A lexer behind the statement's word and the name. */
 static rw_lexer behind_name(const reader *it)
 {
     rw_lexer lexer;
@@ -69,7 +70,8 @@ static bool ends(rw_token token)
     return token.kind == RW_TOKEN_END || token.kind == RW_TOKEN_BAD;
 }
 
-/* What stands behind a word that is in no parentheses: the statement of PREPARE or DECLARE. */
+/* Reads the statement of PREPARE or DECLARE: what stands behind a word that is in no
+ * parentheses. */
 static void read_inner(reader *it, const char *word)
 {
     rw_lexer lexer = behind_name(it);
@@ -90,7 +92,7 @@ static void read_inner(reader *it, const char *word)
         it->out->command = PGW_COMMAND_READ;
 }
 
-/* What stands between the commas of EXECUTE's parentheses; there are `count`. */
+/* Reads EXECUTE's `count` arguments: what stands between the commas of its parentheses. */
 static void read_arguments(reader *it, size_t count)
 {
     pgw_slice *arguments = pgw_arena_alloc(it->reading->arena, count * sizeof *arguments + 1);
@@ -118,7 +120,8 @@ static void read_arguments(reader *it, size_t count)
 
 /* ---- what an argument of EXECUTE must not hold ---- */
 
-/* A value is put in the place of each $n, so it would be another each time. */
+/* Whether a function may give another value each time, because EXECUTE's argument is put in the
+ * place of each $n. */
 static bool is_volatile(const PgQuery__FuncCall *call)
 {
     static const char *const names[] = {"clock_timestamp",  "gen_random_uuid",  "nextval",
@@ -211,7 +214,7 @@ static pgw_command read_execute(reader *it, const PgQuery__ExecuteStmt *stmt)
 
 static pgw_command read_declare(reader *it, const PgQuery__DeclareCursorStmt *stmt)
 {
-    enum { BINARY = 1, SCROLL = 2, HOLD = 32 }; /* CURSOR_OPT_… of parsenodes.h */
+    enum { BINARY = 1, SCROLL = 2, HOLD = 32 }; /* CURSOR_OPT flags of parsenodes.h */
     it->out->name = keep(it, stmt->portalname);
     it->out->binary = (stmt->options & BINARY) != 0;
     read_inner(it, "for");
@@ -270,7 +273,7 @@ static pgw_command read_statement(reader *it, const PgQuery__Node *node)
     }
 }
 
-/* A long text is cut, but not looked at: only its length can be told here. */
+/* Whether libpg_query can read the text; of a longer one only the length can be told. */
 static bool can_be_read(pgw_slice text, bool conforming)
 {
     rw_lexer lexer;
@@ -279,7 +282,7 @@ static bool can_be_read(pgw_slice text, bool conforming)
     return rw_split_next(&lexer, &piece) && rw_tree_can_read(text, &piece);
 }
 
-/* libpg_query takes parameters in SET, PostgreSQL's grammar does not. */
+/* Whether SET holds no parameter: libpg_query takes one there, PostgreSQL's grammar does not. */
 static bool check_set(const reader *it, const PgQuery__Node *node, size_t start)
 {
     rw_lexer lexer;

@@ -8,10 +8,11 @@
 #include "ydb/server/command.h"
 #include "ydb/plain/clean.h"
 
-/* The piece for a statement of the client's text `all` that rw_clean_next() calls SESSION: one of
- * those, with its order in the arena; SESSION, for SET, RESET and SHOW; or WRITE, for what else
- * there is (LISTEN, LOCK …). False: PostgreSQL's grammar refuses it, or it is too long to be looked
- * at (54000); the error's position is one in `all`. Needs up to 64 MiB of stack. */
+/* Makes the piece for a statement of the client's text `all` that rw_clean_next() calls SESSION:
+ * PREPARE, EXECUTE and the others above, with the order in the arena; SESSION, for SET, RESET and
+ * SHOW; or WRITE, for LISTEN, LOCK and the like. False: PostgreSQL's grammar refuses it, or it is
+ * too long to be looked at (54000); the error's position is one in `all`. Needs up to 64 MiB of
+ * stack. */
 PGW_MUST_CHECK bool rw_order_read(pgw_slice all, const rw_clean *statement,
                                   const pgw_reading *reading, pgw_piece *out);
 

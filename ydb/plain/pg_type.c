@@ -13,7 +13,7 @@ static const struct {
     char kind;
     int16_t length;
     uint32_t element, subtype;
-    const char *name, *shown; /* NULL: as the name */
+    const char *name, *shown; /* NULL: format_type() gives the name */
 } types[] = {
     {16, 1000, 'b', 1, 0, 0, "bool", "boolean"},
     {17, 1001, 'b', -1, 0, 0, "bytea", NULL},
@@ -128,7 +128,7 @@ enum {
     COUNT = sizeof types / sizeof *types,
     BOX = 603,
     RECORD = 2249,
-    LONGEST = 200 /* bytes of what is read */
+    LONGEST = 200 /* bytes of a type's name that is read */
 };
 
 static const char *shown(size_t i)
@@ -225,7 +225,7 @@ static bool cut_end(pgw_slice *text, const char *end)
     return there;
 }
 
-/* As the grammar has it, which the names that come before need not. */
+/* Reads a type as the grammar spells it, if it is no plain name. */
 static bool read_written(pgw_slice text, rw_pg_type *out)
 {
     char name[LONGEST + 1] = "";

@@ -16,16 +16,16 @@
 
 /* What a step is for. */
 typedef enum deed {
-    DEED_COUNT, /* the rows that will be written. If there are none, that is done all the same: it
-                   may be wrong in other ways */
-    DEED_SHOW,  /* the client's rows, as many as will be written */
+    DEED_COUNT, /* count the rows that will be written. If there are none, the write is done all the
+                   same: it may be wrong in other ways */
+    DEED_SHOW,  /* give the client the rows of RETURNING, as many as will be written */
     DEED_WRITE,
-    DEED_OTHER /* a statement that writes no rows of its own */
+    DEED_OTHER /* send another statement as it is; the client gets the server's tag */
 } deed;
 
 typedef struct act {
     deed deed;
-    rw_weave weave; /* its text; empty: the client's */
+    rw_weave weave; /* the text to send; empty: the client's own */
 } act;
 
 enum { ACTS_MOST = 2 };
@@ -34,14 +34,14 @@ struct rw_program {
     pgw_slice text;
     rw_program_options options;
     rw_clauses clauses;
-    act acts[ACTS_MOST + 1]; /* the last is none */
-    size_t act_count, at;    /* the next one */
-    uint64_t count;          /* of rows; what the server says is none */
-    bool alone;              /* its acts need no transaction around them */
-    rw_upsert *upsert;       /* in the place of acts; NULL: it is none */
-    pgw_buf *texts;          /* … likewise; NULL: it is none of rw_program_of_texts() */
+    act acts[ACTS_MOST + 1]; /* the last one stays empty */
+    size_t act_count, at;    /* `at`: the next act or text */
+    uint64_t count;          /* rows that the tag counts: YDB's own tag has no count */
+    bool alone;              /* the acts need no transaction around them */
+    rw_upsert *upsert;       /* runs in the place of acts; NULL: the statement has no ON CONFLICT */
+    pgw_buf *texts;          /* run in the place of acts; NULL: not made by rw_program_of_texts() */
     size_t text_count;
-    const char *word; /* what its tag begins with */
+    const char *word; /* what the tag of a program of texts begins with */
     char server_tag[RW_TAG_MOST];
     pgw_arena arena;
 };
@@ -52,7 +52,7 @@ static const char count_hint[] = "YDB tells no counts, so the rows are counted f
                                  "\"backend.update_counts: unknown\" the statement is sent as it "
                                  "is, and its tag says 0.";
 
-/* What is counted, or shown, must be what is written. */
+/* Whether the rows that are counted, or shown, are certainly those that are written. */
 static bool check_stays(const rw_subject *subject, rw_part part)
 {
     rw_part doubt = rw_find_doubt(subject->text, part, RW_DOUBT_VOLATILE | RW_DOUBT_CHOICE,
@@ -76,7 +76,7 @@ static rw_weave *add_act(rw_program *program, deed what)
     return &added->weave;
 }
 
-/* The rows that an UPDATE or DELETE is about, or that a query gives an INSERT. */
+/* Adds a count of the rows that an UPDATE or DELETE is about, or that a query gives an INSERT. */
 static void add_count(rw_program *program)
 {
     const rw_clauses *clauses = &program->clauses;
@@ -96,7 +96,7 @@ static void add_count(rw_program *program)
     rw_weave_client(out, clauses->where);
 }
 
-/* An INSERT but for RETURNING. WITH stands before the query that gives the rows. */
+/* Weaves an INSERT without RETURNING. WITH stands before the query that gives the rows. */
 static void weave_insert(const rw_clauses *clauses, rw_weave *out)
 {
     const bool aliased = !rw_part_is_empty(clauses->alias);
@@ -109,7 +109,7 @@ static void weave_insert(const rw_clauses *clauses, rw_weave *out)
     rw_weave_apart(out, (rw_part){clauses->source.from, clauses->body_end});
 }
 
-/* … without DEFAULT. */
+/* Weaves an INSERT without RETURNING and the word DEFAULT. */
 static bool weave_given(const rw_subject *subject, rw_weave *out)
 {
     rw_values values;
@@ -124,7 +124,7 @@ static bool weave_given(const rw_subject *subject, rw_weave *out)
     return true;
 }
 
-/* An UPDATE or DELETE but for RETURNING, without aliases. */
+/* Weaves an UPDATE or DELETE without RETURNING and aliases. */
 static bool weave_change(const rw_subject *subject, rw_weave *out)
 {
     const rw_clauses *clauses = subject->clauses;
@@ -165,7 +165,7 @@ static bool check_form(const rw_subject *subject)
     return true;
 }
 
-/* UPDATE and DELETE. */
+/* Plans an UPDATE or DELETE. */
 static bool plan_change(rw_program *program, const rw_subject *subject)
 {
     const rw_clauses *clauses = subject->clauses;
@@ -188,8 +188,8 @@ static bool plan_change(rw_program *program, const rw_subject *subject)
     return weave_change(subject, add_act(program, DEED_WRITE));
 }
 
-/* A WITH before VALUES that hold no query is of no use to them. In front of VALUES it would be: its
- * constants would have types of their own. */
+/* Leaves out a WITH before VALUES that hold no query. In front of VALUES it would change them:
+ * their constants would have types of their own. */
 static void leave_with(rw_program *program)
 {
     rw_clauses *clauses = &program->clauses;
@@ -199,7 +199,7 @@ static void leave_with(rw_program *program)
 }
 
 /* Whether VALUES give the same as a query of their own, where a column has one type in all rows,
- * and a constant without a type is text. In an INSERT each is of its column's. */
+ * and a constant without a type is text. In an INSERT each constant has its column's type. */
 static bool are_typed(const rw_subject *subject, rw_cursor *cursor)
 {
     const rw_clauses *clauses = subject->clauses;
@@ -211,7 +211,8 @@ static bool are_typed(const rw_subject *subject, rw_cursor *cursor)
                                            subject->reading->env->conforming)));
 }
 
-/* A query before INSERT, and one in its source: they would have to become one. */
+/* Whether the WITH before INSERT can stand in front of the query that gives the rows: no other WITH
+ * is there. */
 static bool check_with(const rw_subject *subject)
 {
     const rw_clauses *clauses = subject->clauses;
@@ -227,14 +228,14 @@ static bool check_with(const rw_subject *subject)
                      "YDB takes none: write it in front of the query that gives the rows.");
 }
 
-/* A call has brackets of its own, beside those of the row. */
+/* Whether a row may hold a call, which has brackets of its own, beside those of the row. */
 static bool may_call(pgw_slice row)
 {
     const char *end = row.ptr + row.len, *first = memchr(row.ptr, '(', row.len);
     return first != NULL && memchr(first + 1, '(', (size_t)(end - first) - 1) != NULL;
 }
 
-/* A function that gives sets makes several rows of a single one. */
+/* Whether VALUES of a single row give one row: a function that gives sets makes several. */
 static bool check_sets(const rw_subject *subject)
 {
     const rw_clauses *clauses = subject->clauses;
@@ -273,7 +274,8 @@ static bool is_alone(const rw_subject *subject, rw_part part)
            rw_part_is_empty(rw_find_doubt(subject->text, part, RW_DOUBT_MOMENT, conforming));
 }
 
-/* Rows that are known. What is shown of them is made of the text alone: it needs no transaction. */
+/* Plans VALUES, whose rows are known. RETURNING shows rows that are made of the text: it needs no
+ * transaction if is_alone(). */
 static bool plan_values(rw_program *program, const rw_subject *subject)
 {
     const rw_clauses *clauses = subject->clauses;
@@ -424,7 +426,7 @@ bool rw_program_next(rw_program *program, rw_step *step)
     return true;
 }
 
-/* The number at the end of a tag, or that is all of a cell. False: there is none. */
+/* Reads the number at the end of a tag, or that is all of a cell. False: there is none. */
 static bool read_number(pgw_slice text, uint64_t *value)
 {
     size_t digits = 0;
@@ -476,7 +478,7 @@ bool rw_program_was_overtaken(rw_program *program, const char *sqlstate)
     return program->upsert != NULL && rw_upsert_was_overtaken(program->upsert, sqlstate);
 }
 
-/* A cast of ours stands where PostgreSQL assigns. */
+/* Changes 42846 to 42804 if the failed cast is none of the client's: PostgreSQL assigns there. */
 void rw_program_blame(const rw_program *program, pgw_error *error)
 {
     const bool shows = program->upsert == NULL && program->texts == NULL &&

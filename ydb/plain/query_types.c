@@ -25,7 +25,7 @@ static void expressions(rw_typing *typing, const rw_scope *scope, PgQuery__Node 
 
 /* --- WITH --- */
 
-/* What WITH RECURSIVE calls itself has the columns of its first arm. */
+/* Types a query of WITH RECURSIVE that reads itself: there it has the columns of its first arm. */
 static void type_recursive(rw_typing *typing, rw_scope *scope, rw_cte *cte,
                            const PgQuery__CommonTableExpr *it)
 {
@@ -112,7 +112,7 @@ static rw_columns type_targets(rw_typing *typing, const rw_scope *scope, PgQuery
     return out;
 }
 
-/* What nothing said the type of is text, where a query ends. */
+/* Gives the type text to columns of which nothing said the type, where a query ends. */
 static void resolve(rw_typing *typing, rw_columns columns)
 {
     for (size_t i = 0; i < columns.count; i++) {
@@ -123,7 +123,7 @@ static void resolve(rw_typing *typing, rw_columns columns)
     }
 }
 
-/* Columns of rows, or of both arms of UNION: of the type that they have together. */
+/* Gives the columns of both arms of UNION the type that they have together. */
 static void unite(rw_typing *typing, rw_columns *columns, const rw_columns *other)
 {
     for (size_t i = 0; i < columns->count && i < other->count; i++) {
@@ -148,7 +148,7 @@ static rw_columns type_row(rw_typing *typing, const rw_scope *scope, node row)
     return out;
 }
 
-/* VALUES: each column is of the type that all its rows have together. */
+/* Types VALUES: each column is of the type that all its rows have together. */
 static rw_columns type_values(rw_typing *typing, const rw_scope *scope,
                               const PgQuery__SelectStmt *select)
 {
@@ -219,7 +219,7 @@ static uint32_t column_type(rw_columns columns, const char *name)
     return PGW_UNSPECIFIED;
 }
 
-/* (a, b) = (1, 2) stands as two assignments of the same row. */
+/* Types one assignment of (a, b) = (1, 2), which is two assignments of the same row in the tree. */
 static void type_of_several(rw_typing *typing, const rw_scope *scope,
                             const PgQuery__MultiAssignRef *it, uint32_t type)
 {
@@ -239,7 +239,7 @@ static void type_set(rw_typing *typing, const rw_scope *scope, rw_columns column
     for (size_t i = 0; i < count; i++) {
         const PgQuery__ResTarget *target = list[i]->res_target;
         uint32_t type = column_type(columns, target->name);
-        if (target->n_indirection > 0) /* a[1] = …: one of its elements */
+        if (target->n_indirection > 0) /* an assignment to `a[1]` takes one of its elements */
             type = pgw_array_element(type);
         if (target->val != NULL && target->val->node_case == PG_QUERY__NODE__NODE_MULTI_ASSIGN_REF)
             type_of_several(typing, scope, target->val->multi_assign_ref, type);
@@ -263,7 +263,8 @@ static rw_columns written_columns(const rw_typing *typing, const PgQuery__Insert
     return out;
 }
 
-/* Values are of the types of their columns; so is what a query gives without saying its type. */
+/* Types what is inserted: values have the types of their columns, and so have a query's columns of
+ * which nothing says the type. */
 static void type_source(rw_typing *typing, const rw_scope *scope, const PgQuery__SelectStmt *select,
                         rw_columns into)
 {
@@ -326,7 +327,7 @@ static rw_columns type_update(rw_typing *typing, const rw_scope *outer,
     rw_type_from(typing, &scope, update->from_clause, update->n_from_clause);
     rw_type_as(typing, &scope, update->where_clause, PGW_BOOL);
     rw_columns out = type_targets(typing, &scope, update->returning_list, update->n_returning_list);
-    resolve(typing, out); /* before SET could say otherwise */
+    resolve(typing, out); /* RETURNING has its types before SET could say others */
     type_set(typing, &scope, columns, update->target_list, update->n_target_list);
     return out;
 }

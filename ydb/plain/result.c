@@ -48,7 +48,7 @@ static bool refuse(uint32_t type, pgw_error *error)
     return false;
 }
 
-/* The byte 0 is shown as nothing. */
+/* Sends a "char"; the byte 0 is shown as an empty text. */
 static bool send_char(pgw_slice text, pgw_buf *out, pgw_error *error)
 {
     if (text.len > 1)
@@ -71,7 +71,7 @@ static bool send_oid(pgw_slice text, pgw_buf *out, pgw_error *error)
     return true;
 }
 
-/* A number of any length, in the one form that PostgreSQL writes. */
+/* Whether it is a number of any length, in the one form that PostgreSQL writes. */
 static bool is_printed_number(pgw_slice text)
 {
     size_t at = text.len > 0 && text.ptr[0] == '-', digits = 0, points = 0;

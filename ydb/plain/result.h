@@ -11,7 +11,7 @@ bool rw_result_has_binary(uint32_t type);
 
 /* Appends the binary form of what PostgreSQL writes with DateStyle ISO, IntervalStyle postgres and
  * bytea_output hex. `env` says what a timestamptz without an offset would mean. False: 0A000, the
- * type or the text is none that can be; then nothing is appended. */
+ * type has no binary form here, or the text is no value of it; then nothing is appended. */
 PGW_MUST_CHECK bool rw_result_send(uint32_t type, pgw_slice text, const pgw_env *env, pgw_buf *out,
                                    pgw_error *error);
 

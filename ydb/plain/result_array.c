@@ -38,7 +38,7 @@ static bool take_number(writing *it, int32_t *out)
     return it->in.at > from;
 }
 
-/* [1:3][0:1]=, where a bound is not 1. */
+/* Takes [1:3][0:1]=, which stands there if a bound is not 1. */
 static bool take_bounds(writing *it)
 {
     int32_t upper;
@@ -98,7 +98,7 @@ static bool take_element(writing *it)
     return true;
 }
 
-/* All parts of a dimension are of one length. */
+/* Ends a part of a dimension. False: not all parts of the dimension have one length. */
 static bool close_brace(writing *it)
 {
     uint32_t at = --it->depth;

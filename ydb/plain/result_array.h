@@ -16,8 +16,8 @@ typedef struct rw_elements {
     const pgw_env *env;
 } rw_elements;
 
-/* False: it is no such text, and `error` has no SQLSTATE, or an element cannot be sent, and the
- * error is filled; then nothing is appended. */
+/* Appends an array's binary form. False: the text is no array, and `error` has no SQLSTATE, or an
+ * element cannot be sent, and the error is filled; then nothing is appended. */
 PGW_MUST_CHECK bool rw_send_array(const rw_elements *elements, pgw_slice text, pgw_buf *out,
                                   pgw_error *error);
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static const uint64_t second = 1000000; /* in microseconds, as all times here */
+static const uint64_t second = 1000000; /* microseconds, as in all times here */
 
 typedef struct printed {
     pgw_slice text;
@@ -26,7 +26,7 @@ static bool take_word(printed *it, const char *word)
     return is;
 }
 
-/* At least one digit, and no more than fit: 0 for none. */
+/* Takes digits, no more than fit; returns how many: 0, if there are none. */
 static size_t take_digits(printed *it, uint64_t *value)
 {
     size_t start = it->at;
@@ -36,13 +36,13 @@ static size_t take_digits(printed *it, uint64_t *value)
     return it->at - start;
 }
 
-/* Two digits below 60. */
+/* Takes two digits below 60. */
 static bool take_sixtieth(printed *it, uint64_t *value)
 {
     return take_digits(it, value) == 2 && *value < 60;
 }
 
-/* ".5" is half a second. */
+/* Takes a fraction, if there is one: ".5" is half a second. */
 static bool take_fraction(printed *it, uint64_t *usecs)
 {
     size_t digits;
@@ -55,7 +55,7 @@ static bool take_fraction(printed *it, uint64_t *usecs)
     return digits > 0 && digits <= 6;
 }
 
-/* What follows the hours, of which there are no more than an interval has. */
+/* Takes what follows the hours, of which there are no more than an interval has. */
 static bool take_rest(printed *it, uint64_t hours, uint64_t *usecs)
 {
     const uint64_t most_hours = 2562047788;
@@ -90,7 +90,7 @@ bool rw_send_time(pgw_slice text, pgw_buf *out)
     return true;
 }
 
-/* "+02", "-03:30", "+00:00:01", as seconds to the west. */
+/* Takes "+02", "-03:30" or "+00:00:01", as seconds to the west. */
 static bool take_zone(printed *it, int32_t *west)
 {
     uint64_t hours, minutes = 0, seconds = 0;
@@ -118,7 +118,7 @@ bool rw_send_timetz(pgw_slice text, pgw_buf *out)
 
 typedef struct interval {
     int64_t months, days;
-    uint64_t usecs; /* in two's complement */
+    uint64_t usecs; /* microseconds in two's complement */
 } interval;
 
 static bool take_unit(printed *it, int64_t number, interval *out)
@@ -135,7 +135,7 @@ static bool take_unit(printed *it, int64_t number, interval *out)
     return take_char(it, ' ') || is_whole(it);
 }
 
-/* "-3 days", or the last, "-04:05:06.7". */
+/* Takes "-3 days", or the last part, "-04:05:06.7". */
 static bool take_part(printed *it, interval *out)
 {
     uint64_t number;

@@ -7,7 +7,8 @@
 
 #include "protocol/bytes.h"
 
-/* Each appends to `out`. False, and nothing is appended: PostgreSQL would not have printed it. */
+/* Each appends a value's binary form to `out`. False, and nothing is appended: PostgreSQL would not
+ * have printed the text. */
 PGW_MUST_CHECK bool rw_send_time(pgw_slice text, pgw_buf *out);
 PGW_MUST_CHECK bool rw_send_timetz(pgw_slice text, pgw_buf *out);
 PGW_MUST_CHECK bool rw_send_interval(pgw_slice text, pgw_buf *out);

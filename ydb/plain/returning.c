@@ -64,7 +64,8 @@ static void add_columns(const rw_table *table, pgw_slice qualifier, pgw_buf *out
     }
 }
 
-/* `t.` before a `*`; empty: it stands alone. False: `(t).*`, whose columns are a value's. */
+/* Reads `t.` before a `*`; empty: the `*` stands alone. False: it is `(t).*`, whose columns are a
+ * value's. */
 static bool read_qualifier(pgw_slice text, rw_part list, size_t star, pgw_slice *out)
 {
     rw_cursor cursor;

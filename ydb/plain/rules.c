@@ -32,7 +32,7 @@ static bool calculates(const char *name)
     return is_any(name, names);
 }
 
-/* Bigger ones stand for smaller ones; 0: no number. */
+/* The rank of a type of numbers, bigger for wider types; 0: the type is no number. */
 static int number_rank(uint32_t type)
 {
     static const uint32_t ranks[] = {PGW_INT2,    PGW_INT4,   PGW_INT8,
@@ -58,13 +58,15 @@ static bool is_timestamp(uint32_t type)
     return type == PGW_TIMESTAMP || type == PGW_TIMESTAMPTZ;
 }
 
-/* varchar borrows the operators of text; json has none. */
+/* The type that a value of this type is compared with: varchar borrows the operators of text; json
+ * has none. */
 static uint32_t compared_with(uint32_t type)
 {
     return type == PGW_VARCHAR ? PGW_TEXT : type == RW_JSON ? PGW_UNSPECIFIED : type;
 }
 
-/* The same type on both sides, if there is such an operator; else what there is alone. */
+/* The type of the other side of + - * / %: the same one, if there is such an operator; else the
+ * only one that there is. */
 static uint32_t calculated_with(const char *name, uint32_t type, bool left)
 {
     char sign = name[0];
@@ -87,7 +89,7 @@ static uint32_t joined_with(uint32_t type)
     return itself ? type : PGW_TEXT;
 }
 
-/* What stands behind ->, #> and their like. */
+/* The type of what stands behind ->, #> and their like. */
 static uint32_t path_into(const char *name, uint32_t type)
 {
     static const char *const keys[] = {"->", "->>", "?", NULL};
@@ -111,7 +113,7 @@ static bool combines_bits(const char *name)
     return is_any(name, names);
 }
 
-/* Operators of integers' bits: shifts take an integer. */
+/* The type of the other side of operators on an integer's bits: shifts take an integer. */
 static uint32_t bits_with(const char *name, uint32_t type, bool left)
 {
     static const char *const shifts[] = {"<<", ">>", NULL};
@@ -160,7 +162,7 @@ uint32_t rw_operand_both(const char *name)
     return compares(name) || matches(name) || strcmp(name, "||") == 0 ? PGW_TEXT : PGW_UNSPECIFIED;
 }
 
-/* date and time, with each other and with intervals and days. */
+/* The result of + or - for dates and times, with each other, with intervals and with days. */
 static uint32_t moved(const char *name, uint32_t left, uint32_t right)
 {
     bool minus = name[0] == '-';

@@ -8,13 +8,13 @@
 
 #include "protocol/types.h"
 
-/* What one side of an operator is taken for, of which the other has this type. PGW_UNSPECIFIED
- * where PostgreSQL finds none, or several. */
+/* The type that one side of an operator is taken for, if the other has this type. PGW_UNSPECIFIED:
+ * PostgreSQL finds none, or several. */
 uint32_t rw_operand_left(const char *name, uint32_t right);
 uint32_t rw_operand_right(const char *name, uint32_t left);
-/* What both are if neither is said: text, or PGW_UNSPECIFIED. */
+/* The type that both sides have if neither is said: text, or PGW_UNSPECIFIED. */
 uint32_t rw_operand_both(const char *name);
-/* What comes of it. `left` is PGW_UNSPECIFIED of a prefix operator. */
+/* The type of an operator's result. `left` is PGW_UNSPECIFIED for a prefix operator. */
 uint32_t rw_operator_result(const char *name, uint32_t left, uint32_t right);
 /* The type that values of these types are taken for together, the first of them first; text, if
  * none is said. PGW_UNSPECIFIED, if one is not known. */

@@ -13,7 +13,7 @@
 typedef struct speaker {
     rw_variables *variables;
     const pgw_reading *reading;
-    bool runs; /* else it is only described */
+    bool runs; /* false: the statement is only described */
     bool in_block;
     rw_said *out;
 } speaker;
@@ -52,7 +52,7 @@ static pgw_slice *make_cells(const speaker *it, size_t rows, size_t width)
     return cells;
 }
 
-/* The value as it is now, whatever becomes of the variable; never a NULL. */
+/* Copies a value as it is now, whatever becomes of the variable; never a NULL. */
 static pgw_slice copy(const speaker *it, pgw_slice value)
 {
     return pgw_arena_copy(it->reading->arena, value);
@@ -60,7 +60,8 @@ static pgw_slice copy(const speaker *it, pgw_slice value)
 
 /* ---- constants ---- */
 
-/* A constant, with casts or not, as a text; a NULL is {NULL, 0}. False: it is something else. */
+/* Reads a constant, with casts or not, as a text; a NULL is {NULL, 0}. False: the node is something
+ * else. */
 static bool read_constant(const speaker *it, const PgQuery__Node *node, pgw_slice *text)
 {
     while (node != NULL && node->node_case == PG_QUERY__NODE__NODE_TYPE_CAST)
@@ -156,7 +157,7 @@ static bool set(const speaker *it, pgw_slice name, pgw_slice value, bool local)
     return !it->runs || rw_variables_set(it->variables, name, value, local, it->reading->error);
 }
 
-/* An item of a list of names, as PostgreSQL's quote_identifier() has it. */
+/* Adds a name of a list as PostgreSQL's quote_identifier() has it. */
 static void add_name(pgw_slice name, pgw_buf *out)
 {
     bool plain = name.len > 0;
@@ -172,7 +173,7 @@ static void add_name(pgw_slice name, pgw_buf *out)
     pgw_buf_add_str(out, plain ? "" : "\"");
 }
 
-/* What stands behind `=`, as one text (flatten_set_variable_args). */
+/* Reads what stands behind `=`, as one text (flatten_set_variable_args). */
 static bool read_values(const speaker *it, const PgQuery__VariableSetStmt *stmt, pgw_slice *out)
 {
     const rw_variable *known = rw_variable_named(pgw_slice_str(stmt->name));
@@ -219,7 +220,7 @@ static bool set_each_mode(const speaker *it, const char *prefix, PgQuery__Node *
     return true;
 }
 
-/* SET TRANSACTION …, or SET SESSION CHARACTERISTICS AS TRANSACTION …. */
+/* Runs SET TRANSACTION or SET SESSION CHARACTERISTICS AS TRANSACTION. */
 static bool set_modes(const speaker *it, const PgQuery__VariableSetStmt *stmt)
 {
     const char *prefix = "";
@@ -357,7 +358,7 @@ static bool current_setting(const speaker *it, const pgw_slice *args, size_t cou
 {
     *value = nothing;
     if (args[0].ptr == NULL || (count == 2 && args[1].ptr == NULL))
-        return true; /* it is strict */
+        return true; /* current_setting() is strict */
     if (!rw_variables_get(it->variables, args[0], value))
         return (count == 2 && is_true(args[1])) || fail_unknown(it, args[0]);
     *value = copy(it, *value);
@@ -414,7 +415,7 @@ static bool say(const speaker *it, const PgQuery__Node *node)
     case PG_QUERY__NODE__NODE_CONSTRAINTS_SET_STMT:
         return set_constraints(it, node->constraints_set_stmt);
     case PG_QUERY__NODE__NODE_UNLISTEN_STMT:
-        it->out->tag = "UNLISTEN"; /* nobody can LISTEN */
+        it->out->tag = "UNLISTEN"; /* no session can LISTEN */
         return true;
     case PG_QUERY__NODE__NODE_DISCARD_STMT:
         return discard(it, node->discard_stmt->target);

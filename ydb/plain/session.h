@@ -11,20 +11,21 @@
 
 typedef struct rw_said {
     const char *tag;
-    pgw_slice columns;      /* the body of a RowDescription; empty: no rows. All are text */
-    const pgw_slice *cells; /* of all rows, one after the other; {NULL, 0} is a NULL */
+    pgw_slice columns;      /* the body of a RowDescription, all text; empty: there are no rows */
+    const pgw_slice *cells; /* the cells row by row; {NULL, 0} is a NULL */
     size_t rows, width;
-    pgw_error warning; /* to be told in front of the tag; no SQLSTATE: none */
+    pgw_error warning; /* a warning to be sent before the tag; no SQLSTATE: there is none */
 } rw_said;
 
-/* Whether a SELECT is one of set_config() and current_setting() alone, of constants and parameters.
- * May use libpg_query, and needs up to 64 MiB of stack then; so may the others. */
+/* Whether a SELECT calls set_config() and current_setting() alone, with constants and parameters.
+ * May use libpg_query, and needs up to 64 MiB of stack then; so may the functions below. */
 PGW_MUST_CHECK bool rw_session_selects(pgw_slice text, const pgw_reading *reading);
-/* The columns of such a statement, whose parameters may still be there. False: refused. */
+/* Tells the columns of a statement about settings, whose parameters may still be there. False: it
+ * is refused. */
 PGW_MUST_CHECK bool rw_session_describe(const rw_variables *variables, pgw_slice text,
                                         const pgw_reading *reading, rw_said *out);
-/* Does it; parameters have been put in. `in_block`: within BEGIN and COMMIT, or a Query of several
- * statements. All that is said belongs to the arena. */
+/* Runs a statement about settings; constants stand for its parameters. `in_block`: between BEGIN
+ * and COMMIT, or in a Query of several statements. What `out` holds belongs to the arena. */
 PGW_MUST_CHECK bool rw_session_run(rw_variables *variables, pgw_slice text, bool in_block,
                                    const pgw_reading *reading, rw_said *out);
 

@@ -8,7 +8,7 @@ static bool at_equals(const rw_cursor *cursor)
     return pgw_slice_eq_str(rw_token_text(cursor->lexer.text, cursor->token), "=");
 }
 
-/* EXCLUDED.name, if the value is nothing more. */
+/* The name, if the value is EXCLUDED.name and nothing more. */
 static pgw_slice excluded_of(const rw_subject *subject, rw_part value)
 {
     static const pgw_slice none = {NULL, 0};
@@ -24,7 +24,7 @@ static pgw_slice excluded_of(const rw_subject *subject, rw_part value)
                : none;
 }
 
-/* The item that begins here, up to its ',' or the end. */
+/* Reads the assignment that begins here, up to its ',' or the end. */
 static void read_item(const rw_subject *subject, rw_cursor *cursor, rw_set_item *item)
 {
     const rw_token first = cursor->token;
@@ -38,7 +38,7 @@ static void read_item(const rw_subject *subject, rw_cursor *cursor, rw_set_item 
     while (!rw_cursor_ended(cursor) && !rw_cursor_at(cursor, ',') && rw_cursor_skip(cursor))
         ;
     item->whole.to = cursor->before.end;
-    if (item->value.from > item->whole.to) /* there is none */
+    if (item->value.from > item->whole.to) /* the assignment has no value */
         item->value.from = item->whole.to;
     item->value.to = item->whole.to;
     if (simple)

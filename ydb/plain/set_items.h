@@ -9,8 +9,8 @@
 typedef struct rw_set_item {
     rw_part whole; /* column = value */
     rw_part value;
-    pgw_slice column;   /* as stored; empty: it sets more than one, or a part of one */
-    pgw_slice excluded; /* the value is EXCLUDED.name and nothing more: the name as stored */
+    pgw_slice column;   /* the column as stored; empty: not one whole column */
+    pgw_slice excluded; /* NAME as stored, if the value is EXCLUDED.NAME and nothing more */
 } rw_set_item;
 
 typedef struct rw_set_items {
@@ -18,14 +18,15 @@ typedef struct rw_set_items {
     size_t count;
 } rw_set_items;
 
-/* Memory from the reading's arena. */
+/* Reads the assignments of SET; memory is the reading's arena's. */
 void rw_set_items_read(const rw_subject *subject, rw_part set, rw_set_items *out);
-/* The assignment of a column; NULL: none, or none alone. */
+/* The assignment of this column; NULL: there is none, or none of the column alone. */
 const rw_set_item *rw_set_item_of(const rw_set_items *items, const char *column);
-/* Whether one sets several columns, or a part of one. */
+/* Whether each assignment sets one whole column. */
 bool rw_set_items_are_simple(const rw_set_items *items);
-/* Of an UPDATE, without aliases: adds what of `rest` ends with its last DEFAULT, and takes it off;
- * in the place of the word stands the default itself. False: one is not known (0A000). */
+/* Adds the part of `rest` up to the last DEFAULT of an UPDATE's SET, without aliases and with each
+ * default itself in the place of the word, and takes the part off `rest`. False: a default is not
+ * known (0A000). */
 PGW_MUST_CHECK bool rw_weave_set_defaults(const rw_subject *subject, rw_part *rest, rw_weave *out);
 
 #endif

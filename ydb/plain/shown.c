@@ -31,7 +31,7 @@ static void mention(rw_shown *out, const rw_field *field)
     out->fields[out->count++] = field;
 }
 
-/* A name: of a field, before a dot, or of the whole row. */
+/* Takes a name in RETURNING: of a field, or before a dot. False: it is the whole row's. */
 static bool take_mention(const rw_subject *subject, const rw_values *values,
                          const rw_cursor *cursor, rw_shown *out)
 {
@@ -149,7 +149,7 @@ bool rw_shown_insert(const rw_subject *subject, rw_weave *out)
 
 /* --- UPDATE and DELETE --- */
 
-/* The table with its alias, and WHERE. */
+/* Adds FROM, the table with its alias, and WHERE. */
 static void weave_from(const rw_clauses *clauses, rw_weave *out)
 {
     rw_weave_own(out, " FROM ");
@@ -168,7 +168,7 @@ static void weave_plain(const rw_clauses *clauses, rw_weave *out)
     weave_from(clauses, out);
 }
 
-/* The columns with what they will be. */
+/* Adds a query of the columns with the values that they will have. */
 static bool weave_changed(const rw_subject *subject, const rw_set_items *items,
                           const rw_shown *shown, rw_weave *out)
 {
@@ -191,7 +191,7 @@ static bool weave_changed(const rw_subject *subject, const rw_set_items *items,
     return true;
 }
 
-/* Fields that are assigned but not of the catalog are known by their names alone. */
+/* Adds fields that are assigned but not of the catalog, which are known by their names alone. */
 static void add_assigned(const rw_subject *subject, const rw_set_items *items, rw_values *values)
 {
     rw_field *fields = pgw_arena_alloc(subject->reading->arena,

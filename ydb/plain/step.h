@@ -1,17 +1,17 @@
 /*
- * step: one of the texts that a statement of PostgreSQL takes on YDB, and what the endpoint that it
- * goes to is known for.
+ * step: one of the texts that a statement of PostgreSQL takes on YDB, and what is known of the
+ * endpoint that gets it.
  */
 #ifndef RW_STEP_H
 #define RW_STEP_H
 
 #include "protocol/value.h"
 
-/* What becomes of its rows. */
+/* What becomes of a step's rows. */
 typedef enum rw_step_rows {
-    RW_ROWS_NONE,   /* it gives none */
-    RW_ROWS_CLIENT, /* they are the statement's own */
-    RW_ROWS_OURS    /* go to rw_program_row() */
+    RW_ROWS_NONE,   /* the step gives no rows */
+    RW_ROWS_CLIENT, /* the rows go to the client */
+    RW_ROWS_OURS    /* the rows go to rw_program_row() */
 } rw_step_rows;
 
 typedef struct rw_step {
@@ -24,9 +24,9 @@ typedef struct rw_program_options {
     const pgw_env *env; /* how texts are read */
     bool exact;         /* UPDATE, DELETE and INSERT … SELECT are counted (update_counts) */
     bool insert_first;  /* ON CONFLICT: a plain INSERT is tried first (upsert_first) */
-    bool update_from;   /* UPDATE … FROM (VALUES …) is taken */
+    bool update_from;   /* the endpoint takes UPDATE … FROM (VALUES …) */
     bool drops_typmods; /* the endpoint stores in a varchar(2) what is longer */
-    bool changes;       /* the statement is DDL: who does not hear of it knows nothing of it */
+    bool changes;       /* the statement is DDL: it writes, so a lost answer leaves a doubt */
     size_t most;        /* bytes that a text may have */
 } rw_program_options;
 

@@ -14,7 +14,7 @@ enum { FLOAT4 = 700 };
 static const struct {
     uint32_t type;
     int16_t length;
-    const char *constant; /* NULL: a NULL, of constants */
+    const char *constant; /* a constant field's value, or NULL; NULL in all other fields */
 } of_field[] = {
     [RW_TABLE_SCHEMA] = {PGW_NAME, 64, NULL},
     [RW_TABLE_NAME] = {PGW_NAME, 64, NULL},
@@ -69,7 +69,7 @@ typedef struct answer {
     const rw_known_value *values;
     const rw_catalog *catalog;
     pgw_arena *arena;
-    pgw_buf cells; /* of pgw_slice */
+    pgw_buf cells; /* an array of pgw_slice, row by row */
     size_t width, rows;
 } answer;
 
@@ -78,8 +78,8 @@ typedef struct subject {
     pgw_slice schema;
     const rw_table *table;
     size_t column;
-    const char *index; /* its name */
-    size_t place;      /* of the column: in the index, or among those that are shown; from 1 */
+    const char *index; /* the index's name */
+    size_t place;      /* the column's place in the index, or among those that are shown; from 1 */
     bool unique;
 } subject;
 
@@ -98,7 +98,7 @@ static pgw_slice print_text(const char *text)
     return text != NULL ? pgw_slice_str(text) : (pgw_slice){NULL, 0};
 }
 
-/* `null`, as the file says that a column has none, is none. */
+/* Prints a default; `null`, by which the configuration says that a column has none, is a NULL. */
 static pgw_slice print_default(const char *text)
 {
     pgw_slice known = print_text(text);
@@ -190,7 +190,7 @@ static void add_key_columns(answer *it, subject *of)
 
 enum { NAME_MOST = 63, SUFFIX = sizeof "_pkey" - 1 };
 
-/* As PostgreSQL calls it. */
+/* The name of the primary key; if none is known, the one that PostgreSQL makes up. */
 static const char *key_name(const answer *it, const rw_table *table)
 {
     if (table->key_name != NULL)

@@ -137,7 +137,7 @@ static bool is_about_tables(const rw_table_question *question)
            question->search != RW_TABLE_ONCE;
 }
 
-/* All that is asked for is said in it, and known here. */
+/* Whether a question can be answered: all that it asks for is said in it, and known here. */
 static bool is_ours(const rw_table_question *question, const rw_catalog *catalog,
                     const rw_known_value values[RW_KNOWN_VALUES])
 {

@@ -18,12 +18,12 @@ typedef enum rw_table_field {
     RW_TABLE_LENGTH,
     RW_TABLE_NOT_NULL,
     RW_TABLE_DEFAULT,
-    RW_TABLE_PLACE, /* among the columns that are shown, from 1 */
+    RW_TABLE_PLACE, /* the column's place among those that are shown, from 1 */
     RW_TABLE_INDEX,
-    RW_TABLE_INDEX_PLACE, /* in the index, from 1 */
+    RW_TABLE_INDEX_PLACE, /* the column's place in the index, from 1 */
     RW_TABLE_NOT_UNIQUE,
     RW_TABLE_INDEX_COLUMN,
-    RW_TABLE_CONSTANTS, /* behind this: the same in all rows */
+    RW_TABLE_CONSTANTS, /* the fields behind this one are the same in all rows */
     RW_TABLE_NO_TEXT,
     RW_TABLE_NO_CHAR,
     RW_TABLE_NO_NAME,
@@ -44,34 +44,34 @@ typedef struct rw_table_column {
     rw_table_field field; /* END: there are no more */
 } rw_table_shown;
 
-/* What has a row in the answer. Its values are a schema, a table, a column: patterns of LIKE for
- * schemas and columns, else names. */
+/* What has a row in the answer. The question's values are a schema, a table, a column: patterns of
+ * LIKE for schemas and columns, else names. */
 typedef enum rw_table_search {
     RW_TABLE_SCHEMAS,
     RW_TABLE_COLUMNS,
-    RW_TABLE_KEY,         /* columns of the primary key, in its order … */
-    RW_TABLE_KEY_COLUMNS, /* … or the table's */
-    RW_TABLE_INDEXES,     /* columns of all indexes, … */
-    RW_TABLE_UNIQUE,      /* … of those that are unique */
-    RW_TABLE_NOTHING,     /* there is none */
-    RW_TABLE_ONCE         /* one row */
+    RW_TABLE_KEY,         /* columns of the primary key, in the key's order */
+    RW_TABLE_KEY_COLUMNS, /* columns of the primary key, in the table's order */
+    RW_TABLE_INDEXES,     /* columns of all indexes */
+    RW_TABLE_UNIQUE,      /* columns of unique indexes */
+    RW_TABLE_NOTHING,     /* the answer has no rows */
+    RW_TABLE_ONCE         /* the answer has one row */
 } rw_table_search;
 
 typedef struct rw_table_question {
-    const char *text; /* as rw_known_match() has it */
+    const char *text; /* the question in the form of rw_known_match() */
     rw_table_search search;
     rw_table_shown columns[16];
 } rw_table_question;
 
-/* The question that a statement is; NULL: it is none of these, or holds parameters, or is not about
- * a table of the catalog. */
+/* The question that a statement is. NULL: the statement is no known question, or holds parameters,
+ * or is not about a table of the catalog. */
 const rw_table_question *rw_table_question_read(pgw_slice text, const rw_catalog *catalog,
                                                 pgw_arena *arena,
                                                 rw_known_value values[RW_KNOWN_VALUES]);
-/* Whether a question's values are of this table. */
+/* Whether a question asks about this table. */
 bool rw_table_is_asked(const rw_table_question *question,
                        const rw_known_value values[RW_KNOWN_VALUES], const rw_table *table);
-/* … of this schema: of the pattern's, or that alone. */
+/* Whether a question asks about this schema: its pattern fits, or its name is the same. */
 bool rw_schema_is_asked(const rw_table_question *question,
                         const rw_known_value values[RW_KNOWN_VALUES], pgw_slice schema);
 bool rw_column_is_asked(const rw_known_value values[RW_KNOWN_VALUES], pgw_slice column);

@@ -77,7 +77,7 @@ typedef struct answer {
     const rw_type_question *question;
     const rw_known_value *values;
     const pgw_reading *reading;
-    pgw_buf cells; /* of pgw_slice */
+    pgw_buf cells; /* an array of pgw_slice, row by row */
     size_t width, rows;
 } answer;
 
@@ -91,7 +91,7 @@ static pgw_slice print_char(const answer *it, char c)
     return pgw_slice_str(pgw_arena_printf(it->reading->arena, "%c", c));
 }
 
-/* regtype's output */
+/* Prints an oid as regtype's output does. */
 static pgw_slice print_shown(const answer *it, uint32_t oid)
 {
     rw_pg_type type;
@@ -109,7 +109,7 @@ static pgw_slice print_element_delimiter(const answer *it, const rw_pg_type *typ
     return has ? print_char(it, element.delimiter) : (pgw_slice){NULL, 0};
 }
 
-/* Of a multirange, which has its subtype. */
+/* The range that a multirange is made of; both have this subtype. */
 static uint32_t range_of(uint32_t subtype)
 {
     rw_pg_type type;
@@ -198,7 +198,7 @@ static uint32_t read_oid(pgw_slice text)
 enum { DEEPEST = 8 };
 
 typedef struct level {
-    uint32_t *oids; /* no two the same */
+    uint32_t *oids; /* oids of types, all different */
     size_t count;
 } level;
 
@@ -269,7 +269,7 @@ static bool has_values(const rw_pg_type *type)
     return type->kind != 'p';
 }
 
-/* What others are made of comes before them. */
+/* Adds the types that values can be of; types that others are made of come first. */
 static void add_all(answer *it)
 {
     static const char *const passes[] = {"bp", "r", "m", "a"};
@@ -303,7 +303,8 @@ static void add_every(answer *it)
 
 /* --- one type --- */
 
-/* All that there is stands in pg_catalog, which is always in search_path. */
+/* Whether a type is in the schema that is asked for: all types are in pg_catalog, which is always
+ * in search_path. */
 static bool is_in_schema(const answer *it)
 {
     const rw_known_value *schema = &it->values[1], *visible = &it->values[2];

@@ -7,14 +7,15 @@
 #include "ydb/plain/session.h"
 #include "ydb/plain/type_question.h"
 
-/* Appends the body of a RowDescription. */
+/* Appends the body of the answer's RowDescription. */
 void rw_type_columns(const rw_type_question *question, pgw_buf *out);
-/* The types of `count` parameters that nothing is said of yet: as the question has them. */
+/* Gives those of `count` parameters that nothing is said of yet the types that the question has for
+ * them. */
 void rw_type_parameters(const rw_type_question *question,
                         const rw_known_value values[RW_KNOWN_VALUES], uint32_t *types,
                         size_t count);
-/* The rows for values, none of which is a parameter any more; no columns. They belong to the arena.
- * False: the error is filled. */
+/* Makes the rows of the answer, without columns; no value is a parameter any more. They belong to
+ * the arena. False: the error is filled. */
 PGW_MUST_CHECK bool rw_type_answer(const rw_type_question *question,
                                    const rw_known_value values[RW_KNOWN_VALUES],
                                    const pgw_reading *reading, rw_said *out);

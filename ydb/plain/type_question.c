@@ -20,7 +20,8 @@
 #define PATH " FROM pg_catalog.pg_type LEFT JOIN (\"…\") as sp ON sp.nspoid = typnamespace "
 #define BY_PATH PATH "WHERE "
 #define IN_ORDER " ORDER BY sp.r, pg_type.oid DESC"
-/* What is asked for is decided behind WHERE, which must be nothing more. */
+/* Only the condition behind WHERE decides which types are asked for, so the known text has all of
+ * it. */
 #define ALL_TYPES(those)                                                                            \
     "SELECT ns.nspname, t.oid, t.typname, t.typtype, t.typnotnull, t.elemtypoid FROM (\"…\") AS " \
     "t JOIN pg_namespace AS ns ON (ns.oid = typnamespace) WHERE " those                             \
@@ -79,7 +80,7 @@ static const rw_type_question questions[] = {
       {"elemtype", RW_TYPE_ELEMENT},
       {"kind", RW_TYPE_KIND},
       {NULL, RW_TYPE_END}}},
-    /* npgsql: PostgresDatabaseInfo.cs, of all types, as it connects */
+    /* npgsql: PostgresDatabaseInfo.cs; it asks for all types as it connects */
     {ALL_TYPES(THOSE), RW_TYPE_ALL_RANGES, {0}, ALL_COLUMNS},
     {ALL_TYPES("(" THOSE ")"), RW_TYPE_ALL_RANGES, {0}, ALL_COLUMNS},
     {ALL_TYPES(THOSE), RW_TYPE_ALL, {0}, ALL_COLUMNS},

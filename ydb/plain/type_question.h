@@ -17,18 +17,20 @@ typedef enum rw_type_field {
     RW_TYPE_ARRAY,
     RW_TYPE_ELEMENT,
     RW_TYPE_DELIMITER,
-    RW_TYPE_ELEMENT_DELIMITER, /* of what has elements and no length */
+    RW_TYPE_ELEMENT_DELIMITER, /* the element type's delimiter, for types of variable length that
+                                  have one */
     RW_TYPE_SUBTYPE,
     RW_TYPE_SHOWN,
     RW_TYPE_ELEMENT_SHOWN,
     RW_TYPE_SUBTYPE_SHOWN,
     RW_TYPE_IS_ARRAY,
-    RW_TYPE_KIND_OR_ARRAY, /* typtype, or 'a' */
+    RW_TYPE_KIND_OR_ARRAY, /* typtype, or 'a' for an array */
     RW_TYPE_NOT_NULL,
     RW_TYPE_MADE_OF, /* an array's element, a range's subtype, perhaps a multirange's range */
     RW_TYPE_VISIBLE,
     RW_TYPE_DEPTH,
-    RW_TYPE_NO_OID, /* NULLs: of domains and rows, which there are none of */
+    RW_TYPE_NO_OID, /* NULL, as are the fields below: they are about domains and rows, which there
+                       are none of */
     RW_TYPE_NO_OIDS,
     RW_TYPE_NO_TEXT,
     RW_TYPE_NO_TEXTS,
@@ -40,30 +42,31 @@ typedef struct rw_type_column {
     rw_type_field field; /* END: there are no more */
 } rw_type_column;
 
-/* Which types it is about, by its first value. */
+/* Which types a question is about, by its first value. */
 typedef enum rw_type_search {
     RW_TYPE_BY_OID,
     RW_TYPE_BY_NAME,
-    RW_TYPE_BY_REGTYPE,    /* what there is none of is an error */
-    RW_TYPE_BY_TO_REGTYPE, /* … or not */
-    RW_TYPE_ELEMENT_OF,    /* of an oid's type */
-    RW_TYPE_ARRAY_OF,      /* of a name's type */
-    RW_TYPE_TREE,          /* of several oids, with what they are made of */
-    RW_TYPE_ALL_RANGES,    /* that values can be of, with what multiranges are made of … */
-    RW_TYPE_ALL,           /* … or without */
-    RW_TYPE_EVERY,         /* whether or not values can be of it … */
-    RW_TYPE_EVERY_DOWN,    /* … the last oid first */
-    RW_TYPE_NONE           /* all that somebody has made */
+    RW_TYPE_BY_REGTYPE,    /* the type of a name; an error if there is none */
+    RW_TYPE_BY_TO_REGTYPE, /* the type of a name; no row if there is none */
+    RW_TYPE_ELEMENT_OF,    /* the element type of an oid's type */
+    RW_TYPE_ARRAY_OF,      /* the array type of a name's type */
+    RW_TYPE_TREE,          /* the types of several oids, with the types that they are made of */
+    RW_TYPE_ALL_RANGES,    /* all types that have values, with the ranges of multiranges */
+    RW_TYPE_ALL,           /* all types that have values, without the ranges of multiranges */
+    RW_TYPE_EVERY,         /* all types, also those without values */
+    RW_TYPE_EVERY_DOWN,    /* all types, also those without values, the last oid first */
+    RW_TYPE_NONE           /* all types that users have made: there are none */
 } rw_type_search;
 
 typedef struct rw_type_question {
-    const char *text; /* as rw_known_match() has it */
+    const char *text; /* the question in the form of rw_known_match() */
     rw_type_search search;
-    uint32_t types[RW_KNOWN_VALUES]; /* of its values, as parameters; 0: it has no more */
+    uint32_t types[RW_KNOWN_VALUES]; /* types of the question's values, as parameters; 0: it has no
+                                        more values */
     rw_type_column columns[16];
 } rw_type_question;
 
-/* The question that a statement is; NULL: it is none of these. */
+/* The question that a statement is; NULL: it is no known question. */
 const rw_type_question *rw_type_question_read(pgw_slice text, pgw_arena *arena,
                                               rw_known_value values[RW_KNOWN_VALUES]);
 

@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-/* What a name in the text is. */
+/* What a token in the text means. */
 typedef enum meaning {
-    OTHER,     /* of something else, or a column */
+    OTHER,     /* another token, a name of something else, or a column */
     REFERENCE, /* the alias before a dot */
     HIDDEN,    /* the table's own name before a dot, where the alias hides it */
     DOUBTFUL
@@ -19,8 +19,8 @@ typedef struct place {
     bool queries; /* there are queries in the part, whose names may mean others */
 } place;
 
-/* As PostgreSQL stores it, compared without a copy: what may need one is never equal to a name that
- * does not. */
+/* Whether a token is this name as PostgreSQL stores it. It is compared without a copy: a token that
+ * may need one is never equal to a name that does not. */
 static bool is_name(const rw_cursor *cursor, pgw_slice name)
 {
     pgw_slice token = rw_token_text(cursor->lexer.text, cursor->token);
@@ -38,7 +38,7 @@ static bool is_name(const rw_cursor *cursor, pgw_slice name)
            memcmp(token.ptr + 1, name.ptr, name.len) == 0;
 }
 
-/* A name whose quotes hide what it is. */
+/* Whether a token is a name whose quotes hide what it is. */
 static bool is_opaque(const rw_cursor *cursor)
 {
     pgw_slice token = rw_token_text(cursor->lexer.text, cursor->token);
@@ -68,7 +68,7 @@ static bool has_column(const rw_table *table, pgw_slice name)
     return table != NULL && rw_table_column(table, name) < table->column_count;
 }
 
-/* `SET name =`: whatever else has the name, that is a column. */
+/* Whether it is the name in `SET name =`: whatever else has the name, that is a column. */
 static bool is_assigned(const rw_cursor *cursor, rw_part part)
 {
     rw_lexer ahead = cursor->lexer;

@@ -1,6 +1,6 @@
 /*
- * unalias: UPDATE and DELETE without the alias of what they write, which YDB takes none of: the
- * table's name stands in its place, where that certainly means the same.
+ * unalias: makes an UPDATE or DELETE do without the alias of its table, which YDB does not take:
+ * the table's name stands in its place, where that certainly means the same.
  */
 #ifndef RW_UNALIAS_H
 #define RW_UNALIAS_H
@@ -9,8 +9,8 @@
 #include "ydb/plain/clauses.h"
 #include "ydb/plain/weave.h"
 
-/* Whether all that stands in this part can be rewritten; else the error (0A000, or what PostgreSQL
- * says). True if there is no alias. `table` may be NULL: its columns are not known. */
+/* Whether each alias in this part can be replaced; else the error is filled (0A000, or what
+ * PostgreSQL says). True if there is no alias. `table` may be NULL: its columns are not known. */
 PGW_MUST_CHECK bool rw_unalias_check(const rw_clauses *clauses, rw_part part, pgw_slice text,
                                      const rw_table *table, const pgw_reading *reading);
 /* Whether the alias comes next and is to be replaced, in a part that rw_unalias_check() allowed. */

@@ -6,34 +6,35 @@
 #include <string.h>
 
 typedef enum phase {
-    PHASE_TRY,    /* a plain INSERT, which may do */
-    PHASE_MEET,   /* which rows are there */
-    PHASE_HOLD,   /* for which of those WHERE holds */
-    PHASE_CHECK,  /* values that are not inserted are evaluated all the same */
-    PHASE_SHOW,   /* the client's rows */
-    PHASE_INSERT, /* … of those that are not there */
+    PHASE_TRY,    /* try a plain INSERT, which may succeed */
+    PHASE_MEET,   /* ask which rows are there already */
+    PHASE_HOLD,   /* ask for which of the rows that are there WHERE holds */
+    PHASE_CHECK,  /* evaluate values that are not inserted: PostgreSQL does, too */
+    PHASE_SHOW,   /* give the client the rows of RETURNING */
+    PHASE_INSERT, /* insert the rows that are not there */
     PHASE_UPDATE,
     PHASE_END
 } phase;
 
 struct rw_upsert {
     rw_conflict conflict;
-    unsigned char *fates; /* an rw_fate a row */
-    size_t *firsts;       /* the first row with the same key */
-    bool repeats;         /* there are others */
+    unsigned char *fates; /* an rw_fate for each row */
+    size_t *firsts;       /* each row's first row with the same key */
+    bool repeats;         /* several rows have the key of one that is there */
     phase phase;
     size_t at;         /* HOLD, UPDATE: the next row; CHECK: the next cell */
-    bool tried;        /* the plain INSERT did not do */
-    bool repeatable;   /* repeat: upserts, and it is one */
-    size_t missing;    /* rows that were not there when the INSERT last met one of them; 0: never */
-    unsigned stubborn; /* how often it has since, though no more of them are there */
+    bool tried;        /* the plain INSERT has failed */
+    bool repeatable;   /* the table has repeat: upserts, and the statement can be repeated */
+    size_t missing;    /* rows to insert when the INSERT last failed; 0: it never did */
+    unsigned stubborn; /* failures since then, with no fewer rows to insert */
     rw_weave weave;
 };
 
 /* --- begin and end --- */
 
-/* What is repeatable asks first: of a plain INSERT that is late yet, behind its second time,
- * nothing is left to fail once somebody has deleted the row again. */
+/* Whether a plain INSERT is tried. A repeatable statement asks first: of a plain INSERT that is
+ * late yet, behind its second time, nothing is left to fail once another client has deleted the row
+ * again. */
 static bool tries(const rw_upsert *upsert)
 {
     return upsert->conflict.options->insert_first && !upsert->conflict.shows && !upsert->tried &&
@@ -126,7 +127,7 @@ static bool has_step(rw_upsert *upsert)
     }
 }
 
-/* What WHERE did not hold for is left. */
+/* Ends a phase. Rows that WHERE did not hold for are left as they are. */
 static void end_phase(rw_upsert *upsert)
 {
     if (upsert->phase == PHASE_HOLD)
@@ -185,8 +186,8 @@ bool rw_upsert_next(rw_upsert *upsert, rw_step *step)
     return true;
 }
 
-/* A lone row that is not there is not told of. Should one of several be missing in the answer, it
- * is not left out: if it is there after all, the INSERT fails. */
+/* Inserts the rows that the answer does not tell of. A lone row is not told of if it is not there;
+ * of several, each should be. If such a row is there after all, the INSERT fails. */
 static void insert_untold(rw_upsert *upsert)
 {
     for (size_t row = 0; row < upsert->conflict.values.row_count; row++)
@@ -194,7 +195,7 @@ static void insert_untold(rw_upsert *upsert)
             upsert->fates[row] = RW_FATE_INSERTED;
 }
 
-/* HOLD, CHECK and UPDATE go on while there are rows. */
+/* Ends the phase after its step; HOLD, CHECK and UPDATE go on while there are rows. */
 void rw_upsert_stepped(rw_upsert *upsert)
 {
     if (upsert->phase == PHASE_TRY) {
@@ -208,8 +209,8 @@ void rw_upsert_stepped(rw_upsert *upsert)
     }
 }
 
-/* Somebody's row has come since, and is seen the next time. If none is, it may have gone again; but
- * not each time: then the INSERT has met another constraint. */
+/* Whether another client's row has come since the question, and is seen the next time. If none is,
+ * it may have gone again; but not each time: then the INSERT has met another constraint. */
 bool rw_upsert_was_overtaken(rw_upsert *upsert, const char *sqlstate)
 {
     enum { STUBBORN_MOST = 3 };
@@ -275,8 +276,8 @@ static bool refuse_again(pgw_error *error)
     return false;
 }
 
-/* A row with the key of an earlier one. One that is there may be met by several, if WHERE holds for
- * the last of them at most. */
+/* Takes a row with the key of an earlier one. A row that is there may be met by several, if WHERE
+ * holds for the last of them at most. */
 static bool meet_again(rw_upsert *upsert, size_t row, bool is_there, pgw_error *error)
 {
     const rw_conflict *conflict = &upsert->conflict;

@@ -1,6 +1,6 @@
 /*
- * upsert: INSERT … ON CONFLICT step by step: which rows are there already is asked, then the others
- * are inserted and those are updated, all in one serializable transaction.
+ * upsert: INSERT … ON CONFLICT step by step: it asks which rows are there already, inserts the
+ * others and updates those, all in one serializable transaction.
  */
 #ifndef RW_UPSERT_H
 #define RW_UPSERT_H
@@ -9,13 +9,13 @@
 
 typedef struct rw_upsert rw_upsert;
 
-/* Of a statement with ON CONFLICT. NULL: it cannot be done; the error. What belongs to the
- * reading's arena, the subject's text, clauses and options must live as long. */
+/* Plans a statement with ON CONFLICT. NULL: it cannot be done, and the error is filled. What
+ * belongs to the reading's arena, the subject's text, clauses and options must live as long. */
 rw_upsert *rw_upsert_new(const rw_subject *subject);
 void rw_upsert_free(rw_upsert *upsert);
 
-/* As the functions of program.h that are called alike. */
-size_t rw_upsert_bytes(const rw_upsert *upsert); /* but for the arena's */
+/* These functions do what those of program.h with the same names do. */
+size_t rw_upsert_bytes(const rw_upsert *upsert); /* bytes without the arena's */
 bool rw_upsert_is_single(const rw_upsert *upsert);
 bool rw_upsert_is_repeatable(const rw_upsert *upsert);
 PGW_MUST_CHECK bool rw_upsert_next(rw_upsert *upsert, rw_step *step);
@@ -25,7 +25,7 @@ void rw_upsert_stepped(rw_upsert *upsert);
 PGW_MUST_CHECK bool rw_upsert_failed(rw_upsert *upsert, const char *sqlstate);
 PGW_MUST_CHECK bool rw_upsert_was_overtaken(rw_upsert *upsert, const char *sqlstate);
 void rw_upsert_rewind(rw_upsert *upsert);
-/* The rows that PostgreSQL's tag counts. */
+/* The number of rows that PostgreSQL's tag counts. */
 size_t rw_upsert_count(const rw_upsert *upsert);
 
 #endif

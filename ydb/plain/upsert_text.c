@@ -12,7 +12,8 @@ static void weave_target(const rw_conflict *conflict, rw_weave *out)
     rw_weave_client(out, conflict->clauses->target);
 }
 
-/* What the row has there; as it is written, if nothing is known of the column. */
+/* Weaves the value that a row has of the field; as it is written, if nothing is known of the
+ * column. */
 static void weave_value(const rw_conflict *conflict, size_t row, const rw_field *field,
                         rw_weave *out)
 {
@@ -26,7 +27,7 @@ static void weave_value(const rw_conflict *conflict, size_t row, const rw_field 
     rw_weave_own(out, ")");
 }
 
-/* "k" = value AND … */
+/* Weaves the condition that finds a row by its key: "k" = value, for each column of the key. */
 static void weave_condition(const rw_conflict *conflict, size_t row, rw_weave *out)
 {
     for (size_t i = 0; i < conflict->key_count; i++) {
@@ -37,7 +38,8 @@ static void weave_condition(const rw_conflict *conflict, size_t row, rw_weave *o
     }
 }
 
-/* An expression of DO UPDATE for one row: what EXCLUDED says of it, and no alias. */
+/* Weaves an expression of DO UPDATE for one row: the row's values in the place of EXCLUDED, and the
+ * table's name in the place of its alias. */
 static void weave_expression(const rw_conflict *conflict, rw_part part, size_t row, rw_weave *out)
 {
     pgw_arena scratch = {0};
@@ -85,7 +87,7 @@ static void weave_numbers(const rw_conflict *conflict, const char *before, rw_we
         pgw_buf_addf(&out->text, "%s%s\"k%zu\"", i > 0 ? ", " : "", before, i);
 }
 
-/* All rows with their numbers and keys. */
+/* Weaves all rows as VALUES, with their numbers and keys. */
 static void weave_asked(const rw_conflict *conflict, rw_weave *out)
 {
     rw_weave_own(out, "(VALUES ");
@@ -102,7 +104,8 @@ static void weave_asked(const rw_conflict *conflict, rw_weave *out)
     rw_weave_own(out, ")");
 }
 
-/* The rows of the table that may be among them, found by the first column of the key. */
+/* Weaves a query of the table's rows that may have the keys, found by the first column of the
+ * key. */
 static void weave_stored(const rw_conflict *conflict, rw_weave *out)
 {
     rw_weave_own(out, "(SELECT ");
@@ -139,7 +142,8 @@ void rw_weave_met(const rw_conflict *conflict, rw_weave *out)
                      i);
 }
 
-/* Whether what was just added behind `before` is too much for a text that has something already. */
+/* Whether the text has become too long by what was added behind `before`; it is taken off again,
+ * unless it is all that the text has. */
 static bool is_too_much(const rw_conflict *conflict, size_t count, size_t before, rw_weave *out)
 {
     if (count == 0 || out->text.len <= conflict->options->most)
@@ -171,7 +175,7 @@ void rw_weave_holding(const rw_conflict *conflict, const unsigned char *fates, s
 
 /* --- values that are not inserted --- */
 
-/* Nothing else evaluates it. */
+/* Whether a cell that may not fit is evaluated by no INSERT or UPDATE. */
 static bool is_to_be_checked(const rw_conflict *conflict, rw_fate fate, size_t cell)
 {
     bool updated = fate == RW_FATE_UPDATED && conflict->reused[cell % conflict->values.width];
@@ -197,7 +201,7 @@ static const rw_field *field_of_cell(const rw_values *values, size_t cell)
 void rw_weave_check(const rw_conflict *conflict, const unsigned char *fates, size_t *at,
                     rw_weave *out)
 {
-    enum { MOST = 1000 }; /* columns of a SELECT */
+    enum { MOST = 1000 }; /* columns that a SELECT may have */
     const rw_values *values = &conflict->values;
     rw_weave_own(out, "SELECT ");
     for (size_t count = 0; count < MOST && rw_skip_to_unsure(conflict, fates, at); ++*at) {
@@ -245,7 +249,8 @@ void rw_weave_insert(const rw_conflict *conflict, const unsigned char *fates, rw
 
 /* --- UPDATE --- */
 
-/* Its own column: as it would be inserted, so that whatever does not fit is refused. */
+/* Weaves `column = EXCLUDED.column` with the value as it would be inserted, so that whatever does
+ * not fit is refused. False: the assignment is another. */
 static bool weave_same(const rw_conflict *conflict, const rw_set_item *item, size_t row,
                        rw_weave *out)
 {
@@ -290,7 +295,7 @@ static void weave_excluded_row(const rw_conflict *conflict, size_t row, rw_weave
     rw_weave_own(out, ")");
 }
 
-/* The rows as a table that is called what ON CONFLICT calls it. */
+/* Ends the rows as a table that is called what ON CONFLICT calls it, and joins it by the key. */
 static void weave_excluded_end(const rw_conflict *conflict, rw_weave *out)
 {
     rw_weave_own(out, ") AS \"excluded\"(");
@@ -314,7 +319,7 @@ static void weave_excluded_end(const rw_conflict *conflict, rw_weave *out)
 static void weave_update_many(const rw_conflict *conflict, const unsigned char *fates, size_t *at,
                               rw_weave *out)
 {
-    enum { END = 4096 }; /* more than what comes behind the rows, as a rule */
+    enum { END = 4096 }; /* bytes, more than what comes behind the rows, as a rule */
     size_t count = 0;
     rw_weave_own(out, "UPDATE ");
     weave_target(conflict, out);
@@ -385,7 +390,7 @@ static void weave_shown_row(const rw_conflict *conflict, size_t row, bool update
     weave_condition(conflict, row, out);
 }
 
-/* The columns alone, where no row is inserted or updated. */
+/* Weaves a query of the columns alone, where no row is inserted or updated. */
 static void weave_shown_none(const rw_conflict *conflict, rw_weave *out)
 {
     rw_weave_own(out, "SELECT 0");

@@ -33,7 +33,7 @@ static bool has_length(uint32_t type)
     return type == PGW_VARCHAR || type == PGW_BPCHAR || type == BIT || type == VARBIT;
 }
 
-/* As a cast names the column's type; `bare`: without its typmod. */
+/* The column's type as a cast names it; `bare`: without its typmod. */
 static const char *cast_type(const rw_column *column, bool bare, pgw_arena *arena)
 {
     pgw_buf name = {0};
@@ -73,7 +73,8 @@ static const char *if_certain(const char *default_text)
     return rw_part_is_empty(rw_find_doubt(text, all, doubts, true)) ? text.ptr : NULL;
 }
 
-/* Nobody has said the length, or the precision, of a column that is only learned of. */
+/* Whether the length or the precision of a column may be unknown, because the column was only
+ * learned of. */
 static bool is_vague(const rw_subject *subject, const rw_column *column)
 {
     static const uint32_t exact[] = {PGW_BOOL, PGW_INT2,   PGW_INT4,   PGW_INT8, PGW_TEXT,
@@ -132,7 +133,7 @@ const rw_field *rw_field_named(const rw_values *values, pgw_slice name)
     return find(values, name);
 }
 
-/* A column of the list; of one that is not known the endpoint will say so. */
+/* Adds a column of the list; if the table has none of this name, the endpoint will say so. */
 static bool list_field(const rw_subject *subject, const rw_cursor *cursor, rw_values *out)
 {
     pgw_arena *arena = subject->reading->arena;
@@ -191,7 +192,8 @@ static bool wrong_width(const rw_subject *subject, size_t at, size_t count, size
     return false;
 }
 
-/* The cells of a row, whose '(' is next; NULL to count them. 0: one is empty. */
+/* Takes the cells of a row, whose '(' is next; `cells` is NULL to count them. 0: a cell is
+ * empty. */
 static size_t take_cells(rw_cursor *cursor, rw_part *cells, size_t most)
 {
     size_t count = 0;
@@ -243,7 +245,7 @@ bool rw_values_read(const rw_subject *subject, rw_values *out)
         return false;
     if (subject->clauses->source_kind == RW_SOURCE_VALUES)
         return read_rows(subject, out);
-    out->row_count = subject->clauses->row_count; /* DEFAULT VALUES */
+    out->row_count = subject->clauses->row_count; /* DEFAULT VALUES are one row */
     out->rows = pgw_arena_alloc(subject->reading->arena, sizeof *out->rows);
     return true;
 }
@@ -262,7 +264,8 @@ bool rw_is_default(pgw_slice text, rw_part cell)
     return cell.to == cell.from || pgw_slice_ieq_str(rw_part_text(text, cell), "default");
 }
 
-/* A string without quotes and backslashes in it, which is no longer than the field; or NULL. */
+/* Whether it is NULL, or a string without quotes and backslashes in it that is no longer than the
+ * field. */
 static bool fits(pgw_slice it, int32_t limit)
 {
     if (limit < 0 || pgw_slice_ieq_str(it, "null"))

@@ -11,12 +11,12 @@
 
 #include "rewrite/hash/table.h"
 
-/* A statement that is planned. */
+/* A statement that is being planned. */
 typedef struct rw_subject {
     pgw_slice text;
     const rw_clauses *clauses;
-    const rw_table *table;   /* NULL: none of the catalog. Not beyond planning */
-    const rw_table *learned; /* … of one that is none, its columns; NULL: not known */
+    const rw_table *table;   /* the catalog's table; NULL: it has none. Not beyond planning */
+    const rw_table *learned; /* the table as it was learned, if `table` is NULL; may be NULL */
     const rw_program_options *options;
     const pgw_reading *reading;
 } rw_subject;
@@ -25,58 +25,60 @@ typedef struct rw_subject {
 
 typedef struct rw_field {
     const char *name;
-    const char *type; /* as a cast names it; NULL: not known */
-    const char *loose; /* … without the length of characters or bits, at which a cast would cut what
-                          an assignment refuses */
-    int32_t limit;     /* that length; -1: there is none */
+    const char *type;  /* the type as a cast names it; NULL: not known */
+    const char *loose; /* the type without the length of characters or bits, at which a cast would
+                          cut what an assignment refuses */
+    int32_t limit;     /* the length of characters or bits; -1: there is none */
     bool defaults_to_null;
-    const char *by_default; /* what is stored where nothing is given, if asking for it a second time
-                               is certain to give the same; NULL: not known, or not so */
-    const char *default_text; /* … whether it is or not; NULL: not known, or NULL */
-    size_t cell;              /* its number in a row; RW_NO_CELL: it is not listed */
+    const char *by_default;   /* the default, if asking for it a second time is certain to give the
+                                 same; NULL: not known, or not so */
+    const char *default_text; /* the default, even if it may be another each time; NULL: not known,
+                                 or NULL */
+    size_t cell; /* the number of the field's cell in a row; RW_NO_CELL: it is not listed */
 } rw_field;
 
 typedef struct rw_values {
-    rw_field *fields; /* of the table, and what else is listed */
+    rw_field *fields; /* fields of the table, and others that are listed */
     size_t field_count;
-    rw_part *rows;  /* with their brackets */
-    rw_part *cells; /* row by row, `width` each */
+    rw_part *rows;  /* the rows, with their brackets */
+    rw_part *cells; /* the cells row by row, `width` each */
     size_t row_count, width;
     bool listed; /* the statement lists its columns */
 } rw_values;
 
-/* The columns of the table, if it is known, all without a cell. */
+/* Makes fields of the table's columns, if it is known, all without a cell. */
 void rw_fields_of_table(const rw_subject *subject, rw_values *out);
-/* False: the error. Memory from the reading's arena. */
+/* Reads the columns and the rows. False: the error is filled. Memory is the reading's arena's. */
 PGW_MUST_CHECK bool rw_values_read(const rw_subject *subject, rw_values *out);
 
 /* The field of this name, as stored; NULL: there is none. */
 const rw_field *rw_field_named(const rw_values *values, pgw_slice name);
-/* A row's cell for the field; empty: it is not listed. */
+/* A row's cell for the field; empty: the field is not listed. */
 rw_part rw_values_cell(const rw_values *values, size_t row, const rw_field *field);
-/* Whether the part is the word DEFAULT, or empty. */
+/* Whether a cell is the word DEFAULT, or empty. */
 bool rw_is_default(pgw_slice text, rw_part cell);
-/* Whether what the field has of this cell is certain, as far as a cast can tell: not what a default
- * gives that is another each time, nor what may be too long for it. */
+/* Whether the value that a field gets from a cell is certain, as far as a cast can tell: no default
+ * that is another each time, and nothing that may be too long. */
 bool rw_cell_is_certain(pgw_slice text, const rw_field *field, rw_part cell);
 
-/* 0A000 with a position and a hint; returns false. */
+/* Fills the error, 0A000 with a position and a hint; returns false. */
 bool rw_refuse(const rw_subject *subject, size_t at, const char *what, const char *hint);
-/* False: a query of WITH writes, which YDB takes nowhere. */
+/* Whether no query of WITH writes, which YDB takes nowhere; else the error is filled (0A000). */
 PGW_MUST_CHECK bool rw_check_with(rw_subject subject);
-/* Adds "name". */
+/* Adds a name as an identifier. */
 void rw_weave_name(rw_weave *weave, const char *name);
-/* Adds a cell as it is written, and what is known of the default where it says DEFAULT. The field
- * may be NULL if it does not. */
+/* Adds a cell as it is written, or the default that is certain where it says DEFAULT. The field may
+ * be NULL if it does not. */
 void rw_weave_given(rw_weave *weave, const rw_field *field, rw_part cell);
-/* … of the default that may be another each time, too: where it is asked for this once. */
+/* Adds a cell as rw_weave_given() does, also a default that may be another each time: where it is
+ * asked for this once. */
 void rw_weave_assigned(rw_weave *weave, const rw_field *field, rw_part cell);
-/* Whether DEFAULT can be assigned so. */
+/* Whether rw_weave_assigned() knows the field's default. */
 bool rw_default_is_known(const rw_field *field);
-/* Adds the value that the field has of a cell: CAST(… AS type); what may be too long for it stays
- * as long as it is. */
+/* Adds the value that a field gets from a cell: CAST(… AS type). What may be too long for the field
+ * stays as long as it is. */
 void rw_weave_cell(rw_weave *weave, const rw_field *field, rw_part cell);
-/* Adds what is stored of it, if it is not refused. */
+/* Adds the value that a field stores of a cell, if it is not refused: CAST(… AS type). */
 void rw_weave_stored(rw_weave *weave, const rw_field *field, rw_part cell);
 
 #endif

@@ -16,7 +16,7 @@ typedef enum rw_variable_kind {
     RW_VARIABLE_REAL,
     RW_VARIABLE_ENUM,
     RW_VARIABLE_TEXT,
-    RW_VARIABLE_ASCII, /* of which what is no ASCII is shown as ? */
+    RW_VARIABLE_ASCII, /* a text in which a character that is not ASCII is shown as ? */
     RW_VARIABLE_PATH,
     RW_VARIABLE_DATES,
     RW_VARIABLE_ZONE,
@@ -25,11 +25,11 @@ typedef enum rw_variable_kind {
 } rw_variable_kind;
 
 typedef struct rw_variable {
-    const char *name; /* as it is shown */
+    const char *name; /* the name as SHOW tells it */
     rw_variable_kind kind;
-    const char *value; /* at the start, unless something else is said then */
+    const char *value; /* the value at the start, unless rw_variables_start() says another */
     const char *words; /* ENUM: all that PostgreSQL takes, separated by ", " */
-    const char *ours;  /* those that can be had, of any kind; INTEGER: the least; NULL: all */
+    const char *ours;  /* values that can be set here, of any kind; INTEGER: the least; NULL: all */
     double least, most;
     bool reported; /* ParameterStatus tells it */
     const char *description;

@@ -155,7 +155,8 @@ const rw_variable rw_variable_list[RW_VARIABLES] = {
                     "be considered as documents or content fragments."},
 };
 
-/* Each statement asks for some of them: most are told apart by their first letter. */
+/* Whether a setting may have this name, by its first letter: each statement asks for some
+ * settings. */
 static bool may_be(const rw_variable *variable, pgw_slice name)
 {
     return name.len > 0 && (variable->name[0] | 0x20) == (name.ptr[0] | 0x20);

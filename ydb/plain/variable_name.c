@@ -9,7 +9,7 @@ static bool begins_identifier(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80) != 0;
 }
 
-/* As PostgreSQL's valid_custom_variable_name(). */
+/* Whether the name is one for PostgreSQL's valid_custom_variable_name(). */
 static bool is_custom(pgw_slice name)
 {
     bool dot = false, begins = true;

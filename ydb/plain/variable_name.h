@@ -6,8 +6,8 @@
 
 #include "protocol/error.h"
 
-/* Whether it can be that of anybody's own: two or more identifiers with dots; else 42602, or 42704
- * if it has no dot. */
+/* Whether a custom setting can have this name: two or more identifiers with dots; else 42602, or
+ * 42704 if it has no dot. */
 PGW_MUST_CHECK bool rw_variable_may_be(pgw_slice name, pgw_error *error);
 
 #endif

@@ -16,7 +16,8 @@ static bool refuse_value(const rw_variable *variable, pgw_slice value, pgw_error
                     RW_SHOWN(value));
 }
 
-/* PostgreSQL would do something else then, and here nothing changes. */
+/* Refuses a value with which PostgreSQL would do something else, while here nothing would
+ * change. */
 static bool refuse_other(const rw_variable *variable, pgw_slice value, const char *hint,
                          pgw_error *error)
 {
@@ -28,7 +29,7 @@ static bool refuse_other(const rw_variable *variable, pgw_slice value, const cha
 
 /* ---- words ---- */
 
-/* The next of a list that is separated by ", ". */
+/* Takes the next word of a list that is separated by ", ". */
 static bool next_word(const char **at, pgw_slice *word)
 {
     if (*at == NULL || **at == '\0')
@@ -39,7 +40,7 @@ static bool next_word(const char **at, pgw_slice *word)
     return true;
 }
 
-/* The word of the list as it stands there; empty: none of it. */
+/* The word of the list that equals the value, as it stands there; empty: there is none. */
 static pgw_slice word_of(const char *list, pgw_slice value)
 {
     for (pgw_slice word; next_word(&list, &word);)
@@ -57,7 +58,7 @@ static bool can_be(const rw_variable *variable, pgw_slice shown, pgw_error *erro
     return refuse_other(variable, shown, hint, error);
 }
 
-/* Names that PostgreSQL knows, but does not tell. */
+/* The word that a value means which PostgreSQL takes, but does not tell; empty: there is none. */
 static pgw_slice hidden_word(const rw_variable *variable, pgw_slice value)
 {
     bool switches = word_of(variable->words, PGW_LITERAL("on")).len > 0;
@@ -118,7 +119,7 @@ typedef struct unit {
     double factor;
 } unit;
 
-/* The largest first, as they are shown. */
+/* Units, the largest first; SHOW uses the largest that needs no fraction. */
 static const unit times[] = {{"d", 86400e3}, {"h", 3600e3}, {"min", 60e3}, {"s", 1e3},
                              {"ms", 1},      {"us", 1e-3},  {NULL, 0}};
 static const unit memory[] = {{"TB", 1073741824}, {"GB", 1048576},   {"MB", 1024},
@@ -137,7 +138,7 @@ static const char *skip_blanks(const char *at)
     return at + strspn(at, " \t\n\r\f\v");
 }
 
-/* What is left of a fraction is a multiple of the next smaller unit. */
+/* Applies a unit to a number; the result is a multiple of the next smaller unit. */
 static bool take_unit(const unit *at, pgw_slice name, double *number)
 {
     while (at->name != NULL && !pgw_slice_eq_str(name, at->name))
@@ -150,7 +151,7 @@ static bool take_unit(const unit *at, pgw_slice name, double *number)
     return true;
 }
 
-/* A number and a unit, in basic units; false: it is none. */
+/* Reads a number and a unit, in basic units. False: it is none. */
 static bool read_number(const rw_variable *variable, pgw_slice value, double *number)
 {
     char text[64], *end;
@@ -273,7 +274,7 @@ static pgw_slice trim(pgw_slice text)
     return text;
 }
 
-/* What stands before the next comma; false behind the last. */
+/* Takes what stands before the next comma; false behind the last. */
 static bool next_item(pgw_slice *rest, pgw_slice *item)
 {
     if (rest->ptr == NULL)
@@ -291,7 +292,8 @@ static pgw_slice unquote(pgw_slice item)
     return quoted ? (pgw_slice){item.ptr + 1, item.len - 2} : item;
 }
 
-/* There is one schema, which is searched whatever is said; names of others would mean others. */
+/* Reads search_path. There is one schema, which is searched whatever is said; another path would
+ * mean other tables. */
 static bool read_path(const rw_variable *variable, pgw_slice value, pgw_buf *shown,
                       pgw_error *error)
 {
@@ -325,7 +327,7 @@ static bool begins(pgw_slice text, const char *word)
     return text.len >= len && is_prefix((pgw_slice){text.ptr, len}, word, len);
 }
 
-/* What a word of DateStyle is: a style, an order, or nothing. */
+/* Reads a word of DateStyle: a style, an order, or `default`. */
 static bool read_date_word(pgw_slice word, date_style *out)
 {
     static const char styles[] = "ISO, SQL, German", orders[] = "YMD, DMY, MDY";
@@ -365,7 +367,7 @@ static bool read_dates(const rw_variable *variable, pgw_slice value, pgw_buf *sh
     return true;
 }
 
-/* An interval of nothing: 00:00. */
+/* Whether it is an interval of nothing, such as 00:00. */
 static bool is_zero(pgw_slice value)
 {
     bool zero = memchr(value.ptr, '0', value.len) != NULL;
@@ -374,7 +376,7 @@ static bool is_zero(pgw_slice value)
     return zero;
 }
 
-/* Names of the zone that timestamps are in. */
+/* Reads TimeZone: a name of the zone that timestamps are in, which is UTC. */
 static bool read_zone(const rw_variable *variable, pgw_slice value, pgw_buf *shown,
                       pgw_error *error)
 {
@@ -398,7 +400,7 @@ static bool read_zone(const rw_variable *variable, pgw_slice value, pgw_buf *sho
                                 error);
 }
 
-/* As PostgreSQL's clean_encoding_name(). */
+/* The name as PostgreSQL's clean_encoding_name() leaves it. */
 static pgw_slice bare(pgw_slice name, char *text, size_t room)
 {
     size_t len = 0;
@@ -427,7 +429,7 @@ static bool read_encoding(const rw_variable *variable, pgw_slice value, pgw_buf 
         "windows866, windows874, windows932, windows936, windows949, windows950";
     char text[64];
     pgw_slice name = bare(value, text, sizeof text);
-    bool unicode = pgw_slice_eq_str(value, "UNICODE"); /* which is kept */
+    bool unicode = pgw_slice_eq_str(value, "UNICODE"); /* SHOW keeps this name */
     pgw_buf_add_str(shown, unicode ? "UNICODE" : "UTF8");
     if (pgw_slice_eq_str(name, "utf8") || pgw_slice_eq_str(name, "unicode"))
         return true;

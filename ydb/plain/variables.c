@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A value that may be there or not; NULL: the default. */
+/* A value that was chosen or not; `value` NULL: the default. */
 typedef struct choice {
     bool made;
     char *value;
@@ -17,12 +17,12 @@ typedef struct choice {
 /* One setting. The last that is made counts: of the start, the session, this transaction, and what
  * is local to it. */
 typedef struct entry {
-    const rw_variable *known; /* NULL: anybody's own */
-    char *name;               /* of that */
+    const rw_variable *known; /* NULL: a custom setting */
+    char *name;               /* the name of a custom setting */
     choice start, kept, set, local;
-    choice last; /* transaction_…: at the end of the last transaction */
-    char *told;
-    struct entry *next; /* of those that are anybody's own */
+    choice last;        /* a transaction mode at the end of the last transaction */
+    char *told;         /* the value that ParameterStatus told last; NULL: none yet */
+    struct entry *next; /* the next custom setting */
 } entry;
 
 struct rw_variables {
@@ -30,7 +30,7 @@ struct rw_variables {
     entry *own;
     size_t bytes, limit;
     bool queried; /* a statement of this transaction has seen the tables */
-    bool told;    /* what is reported, as it is now */
+    bool told;    /* ParameterStatus has told all values as they are now */
 };
 
 rw_variables *rw_variables_new(size_t limit)
@@ -101,7 +101,7 @@ static entry *find(const rw_variables *variables, pgw_slice name)
     return it;
 }
 
-/* A mode of the transaction: transaction_read_only … */
+/* Whether it is a mode of the transaction, such as transaction_read_only. */
 static bool is_mode(const entry *it)
 {
     return it->known != NULL && strncmp(it->known->name, "transaction_", 12) == 0;
@@ -159,7 +159,8 @@ static bool admit(const rw_variables *variables, size_t bytes, pgw_error *error)
     return false;
 }
 
-/* The one of this name, which anybody may make up if it has a dot. NULL: refused. */
+/* The setting of this name, which a client may make up if it has a dot. NULL: the name is refused,
+ * or the settings would take too much memory. */
 static entry *entry_of(rw_variables *variables, pgw_slice name, pgw_error *error)
 {
     entry *it = find(variables, name);
@@ -181,7 +182,7 @@ static bool is_fixed(const entry *it)
     return it->known != NULL && it->known->kind == RW_VARIABLE_FIXED;
 }
 
-/* A role that cannot be changed can be gone back to. */
+/* Whether a setting stays as it is: a role that cannot be changed can be gone back to. */
 static bool is_unchanged(const entry *it, pgw_slice value)
 {
     const char *name = it->known->name;
@@ -209,7 +210,7 @@ static pgw_slice slice_of(const pgw_buf *shown, pgw_slice value)
     return shown->len > 0 ? pgw_slice_buf(shown) : PGW_LITERAL("");
 }
 
-/* Once it has seen the tables, a transaction stays what it is. */
+/* Whether a transaction may take this mode: once it has seen the tables, it stays what it is. */
 static bool check_mode(const rw_variables *variables, const entry *it, pgw_slice value,
                        pgw_error *error)
 {

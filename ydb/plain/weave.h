@@ -16,9 +16,9 @@ void rw_weave_clear(rw_weave *weave); /* keeps the memory */
 void rw_weave_free(rw_weave *weave);
 void rw_weave_own(rw_weave *weave, const char *text);
 void rw_weave_client(rw_weave *weave, rw_part part);
-/* Adds a blank, if there is none. */
+/* Adds a blank, unless the text is empty or ends with one. */
 void rw_weave_blank(rw_weave *weave);
-/* … behind a blank, if there is none. */
+/* Adds a part of the client's text, behind a blank if there is none yet. */
 void rw_weave_apart(rw_weave *weave, rw_part part);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Of the time zone database (2025b), those without digits. */
+/* The names of the time zone database (2025b) without digits. */
 static const struct {
     const char *area, *names;
 } zones[] = {

@@ -6,8 +6,8 @@
 
 #include "protocol/bytes.h"
 
-/* False: PostgreSQL would refuse it. What has a digit may be an offset or a rule (`<+03>-3`,
- * `CET-1CEST`): it is not looked at any further. */
+/* Whether PostgreSQL may know the zone; false: it would refuse the value. A value with a digit may
+ * be an offset or a rule (`<+03>-3`, `CET-1CEST`): it is not looked at any further. */
 bool rw_zone_may_be(pgw_slice value);
 
 #endif
