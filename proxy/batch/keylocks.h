@@ -29,7 +29,7 @@ static inline px_unit *px_keylocks_next(const px_unit *granted)
     return (px_unit *)granted->message.next;
 }
 
-/* At the end of the process: nothing is held any more. */
+/* Frees all tables at the end of the process: no unit holds keys any more. */
 void px_keylocks_free(void);
 
 #endif
