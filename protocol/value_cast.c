@@ -9,8 +9,8 @@
 /* In the order in which they include each other: what is assigned implicitly may be explicit. */
 typedef enum cast_path {
     CAST_NONE,
-    CAST_EXPLICIT,   /* only by :: */
-    CAST_ASSIGNMENT, /* also into a column */
+    CAST_EXPLICIT,   /* the cast is made only by :: */
+    CAST_ASSIGNMENT, /* the cast is also made when a value is stored in a column */
 } cast_path;
 
 static bool is_integer(uint32_t type)
@@ -41,7 +41,7 @@ static cast_path find_path(uint32_t from, uint32_t to)
     return is_time(from) && is_time(to) ? CAST_ASSIGNMENT : CAST_NONE;
 }
 
-/* What does not depend on the session's output settings. */
+/* The text of a value whose type's text does not depend on the session's output settings. */
 static pgw_verdict to_text(const pgw_value *in, pgw_arena *arena, pgw_slice *text)
 {
     switch (in->type) {
@@ -106,7 +106,7 @@ static pgw_verdict convert(const pgw_value *in, uint32_t type, const pgw_reading
     return PGW_KNOWN;
 }
 
-/* An integer or a point in time that is of the type already, and whose fraction is not cut. */
+/* Whether a value is an integer or a time that has the type already, with no fraction to cut. */
 static bool is_as_it_is(const pgw_value *value, pgw_cast cast)
 {
     bool fixed = cast.type == PGW_INT8 || cast.type == PGW_INT4 || cast.type == PGW_INT2 ||

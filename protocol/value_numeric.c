@@ -322,7 +322,7 @@ static pgw_verdict recv_finite(pgw_slice bytes, int64_t most, pgw_arena *arena, 
 pgw_verdict pgw_numeric_recv_long(pgw_slice bytes, int64_t most, pgw_arena *arena, pgw_value *out,
                                   pgw_error *error)
 {
-    if (bytes.len < 8) /* which part is missing decides which error: not worth repeating */
+    if (bytes.len < 8) /* the error depends on the missing part, which is left to the server */
         return PGW_UNKNOWABLE;
     int count = read_16(bytes, 0), sign = read_16(bytes, 4), scale = read_16(bytes, 6);
     const char *special = special_of(sign);
