@@ -18,18 +18,19 @@ void pgw_write_close_complete(pgw_buf *out);
 void pgw_write_no_data(pgw_buf *out);
 void pgw_write_portal_suspended(pgw_buf *out);
 void pgw_write_empty_query(pgw_buf *out);
-/* DataRow; {NULL, 0} is a NULL. False, and nothing written, if it were longer than a message can be
- * (PGW_MAX_LARGE_BODY). */
+/* Writes DataRow; a cell of {NULL, 0} is NULL. False, and nothing written, if it were longer than a
+ * message can be (PGW_MAX_LARGE_BODY). */
 PGW_MUST_CHECK bool pgw_write_data_row(const pgw_slice *cells, size_t count, pgw_buf *out);
-/* False, and nothing written, if there are more than PGW_MAX_PARAMETERS. */
+/* Writes ParameterDescription. False, and nothing written, if there are more than
+ * PGW_MAX_PARAMETERS. */
 PGW_MUST_CHECK bool pgw_write_parameter_description(const uint32_t *types, size_t count,
                                                     pgw_buf *out);
 
 /* The format of column `i` by the result formats of a Bind (pgw_bind): none means text (0), a
  * single one holds for all columns. */
 uint16_t pgw_result_format(pgw_slice results, size_t i);
-/* RowDescription with this body (of Describe of a statement), and the formats that a Bind asks for
- * (pgw_bind.results); NoData for an empty body. */
+/* Writes RowDescription with this body (of Describe of a statement), and the formats that a Bind
+ * asks for (pgw_bind.results); NoData for an empty body. */
 void pgw_write_row_description(pgw_slice body, pgw_slice results, pgw_buf *out);
 /* Whether two RowDescriptions' columns have the same names, types and typmods, whatever tables they
  * are of. Empty ones are NoData. */

@@ -24,7 +24,8 @@ void *pgw_alloc(size_t size)
     return or_die(malloc(size ? size : 1));
 }
 
-/* What the allocator has in lists by size is zeroed here: its calloc() passes them by. */
+/* Small memory is zeroed here: the allocator has it in lists by size, which its calloc() does not
+ * use. */
 void *pgw_calloc(size_t count, size_t size)
 {
     enum { LISTED = 1024 };
@@ -197,7 +198,8 @@ static void add_digits(pgw_buf *buf, uint64_t value, bool minus)
 {
     enum { EIGHT = 100000000, MOST = 24 };
     const uint64_t sixteen = UINT64_C(10000000000000000);
-    char digits[2 * MOST] = {0}; /* In the first half; as many bytes are copied always. */
+    char digits[2 * MOST] = {/* The digits end in the first half; MOST bytes are always copied. */
+                             0};
     char *end = digits + MOST, *at = end;
     if (value >= sixteen) {
         put_sixteen(at -= 16, value % sixteen);
@@ -259,7 +261,7 @@ void pgw_buf_free(pgw_buf *buf)
 struct pgw_arena_block {
     struct pgw_arena_block *next;
     size_t used, cap;
-    bool zeroed; /* What is not used is zero. */
+    bool zeroed; /* Bytes that are not used are zero. */
     _Alignas(16) char bytes[];
 };
 

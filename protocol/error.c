@@ -6,7 +6,7 @@
 
 #define STALE "RevalidateCachedQuery" /* the routine that finds an outdated plan (plancache.c) */
 
-/* Where to cut `text`, of more than `len` bytes, so that no UTF-8 character is split. Text in other
+/* The place up to `len` at which to cut `text`, so that no UTF-8 character is split. Text in other
  * encodings loses three bytes at most. */
 static size_t cut(const char *text, size_t len)
 {

@@ -197,10 +197,10 @@ void pgw_write_copy_fail(const char *reason, pgw_buf *out)
     pgw_end_small(out, begun);
 }
 
-/* Format codes for the client's parameters and ours. One code for all, or none, stays as it is and
- * decides our format too; one a parameter gains text codes. Returns whether ours are binary.
- * PostgreSQL never looks at the one code of a Bind without parameters, so that a senseless one
- * there must not become that of ours. */
+/* Adds format codes for the client's parameters and for `more_count` further ones; returns whether
+ * these are binary. One code for all, or none, stays and holds for them, too; codes for each are
+ * followed by text codes. PostgreSQL does not look at the code of a Bind without parameters, so
+ * that a senseless one must not be used for further ones. */
 static bool add_formats(const pgw_bind *bind, size_t more_count, pgw_buf *out)
 {
     if (bind->value_count == 0 && more_count > 0) {

@@ -31,14 +31,14 @@ typedef struct pgw_bind {
     pgw_slice results; /* result format codes behind their count: 2 + 2·n bytes; empty: none */
 } pgw_bind;
 
-typedef struct pgw_target { /* what a Describe or a Close is for */
+typedef struct pgw_target { /* the statement or portal that a Describe or Close names */
     char kind;              /* 'S' statement or 'P' portal */
     pgw_slice name;
 } pgw_target;
 
 typedef struct pgw_execute {
     pgw_slice portal;
-    uint32_t max_rows; /* 0, or above INT32_MAX (negative on the wire): all rows */
+    uint32_t max_rows; /* all rows: 0, or above INT32_MAX (negative on the wire) */
 } pgw_execute;
 
 /* False if the body is malformed: the client is to get 08P01. */

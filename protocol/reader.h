@@ -20,7 +20,7 @@ uint64_t pgw_read_u64(pgw_reader *reader);
 pgw_slice pgw_read_bytes(pgw_reader *reader, size_t len);
 /* Reads up to the next NUL, which is consumed and not part of the slice (but stands behind it). */
 pgw_slice pgw_read_string(pgw_reader *reader);
-/* True if all was there and nothing is left. */
+/* Whether all that was read was there and nothing is left. */
 PGW_MUST_CHECK bool pgw_reader_done(const pgw_reader *reader);
 
 #endif

@@ -21,7 +21,8 @@ enum { MAX_BODY = 1024 - 4 };
 #define MECHANISM_PLUS "SCRAM-SHA-256-PLUS"
 #define BINDING_TYPE "tls-server-end-point"
 
-/* False, for `return MALFORMED(…)`; what follows `error` is the DETAIL. */
+/* Fills the error and is false, for `return MALFORMED(…)`; arguments behind `error` are the
+ * DETAIL. */
 #define MALFORMED(error, ...)                                                                      \
     (pgw_fail(error, "08P01", "malformed SCRAM message"), pgw_error_detail(error, __VA_ARGS__),    \
      false)
@@ -349,8 +350,8 @@ static bool sign(const pgw_scram *scram, const uint8_t key[PGW_SCRAM_KEY],
     return true;
 }
 
-/* The proof is the client's key, hidden by a signature that whoever has its hash can make. A mock
- * exchange takes the same way to the same end. */
+/* The proof is the client's key, hidden by a signature that the server can make of the key's hash.
+ * A mock exchange takes the same steps, and fails. */
 static bool check_proof(const pgw_scram *scram, const uint8_t proof[PGW_SCRAM_KEY],
                         pgw_error *error)
 {

@@ -14,7 +14,7 @@ enum {
     PGW_SCRAM_MAX_BINDING = 64 /* bytes of SHA-512 */
 };
 
-/* Which message is awaited. */
+/* The message that an exchange waits for. */
 typedef enum pgw_scram_state {
     PGW_SCRAM_NOTHING, /* no message: the exchange is over, or never began, and any fails */
     PGW_SCRAM_INITIAL, /* SASLInitialResponse */

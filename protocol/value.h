@@ -40,8 +40,8 @@ typedef struct pgw_value {
     } as;
 } pgw_value;
 
-/* What goes along when a value is read: the session's settings, where its bytes may go, and what is
- * wrong with it. */
+/* What the reading of a value needs: the session's settings, memory for its bytes, and room for an
+ * error. */
 typedef struct pgw_reading {
     const pgw_env *env;
     pgw_arena *arena;

@@ -6,7 +6,7 @@
 #include "protocol/value_text.h"
 #include "protocol/value_time.h"
 
-/* In the order in which they include each other: what is assigned implicitly may be explicit. */
+/* Ways to cast, in an order in which later ones include the earlier. */
 typedef enum cast_path {
     CAST_NONE,
     CAST_EXPLICIT,   /* the cast is made only by :: */
@@ -77,7 +77,8 @@ static pgw_verdict cast_to_string(const pgw_value *in, uint32_t type, pgw_arena 
     return to_text(in, arena, &out->as.bytes);
 }
 
-/* A blank-padded text would be read with its blanks, which are not kept here. */
+/* Casts a text by its input function. A blank-padded one would be read with its blanks, which are
+ * not kept here. */
 static pgw_verdict cast_from_string(const pgw_value *in, uint32_t type, const pgw_reading *reading,
                                     pgw_value *out)
 {
@@ -123,7 +124,8 @@ pgw_verdict pgw_value_cast(const pgw_value *in, pgw_cast cast, const pgw_reading
         *out = source;
         return PGW_KNOWN;
     }
-    bool typeless = source.type == PGW_UNKNOWN; /* a constant: the input function without typmod */
+    /* An untyped constant is read by the input function without typmod. */
+    bool typeless = source.type == PGW_UNKNOWN;
     *out = (pgw_value){.type = cast.type, .null = source.null};
     pgw_error_clear(reading->error);
     if (pgw_type_name(source.type) == NULL || pgw_type_name(cast.type) == NULL ||

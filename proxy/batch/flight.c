@@ -48,8 +48,9 @@ static void note_time(px_batch *batch, px_unit *unit)
     batch->since = now;
 }
 
-/* The unit gives its link back until it is sent again, and keeps its keys; unless nobody wants it
- * any more. False: there is no time left for another try, so it is told why this one has failed. */
+/* Has the unit sent again after a pause, in which it has no link and keeps its keys; a withdrawn
+ * one is given up. False: there is no time for another try, and the unit is to fail with this one's
+ * error. */
 static bool postpone(px_batch *batch, px_unit *unit)
 {
     const px_flights *flights = flights_of(batch->link->pool);

@@ -213,7 +213,7 @@ static void hear_setting(px_pool_link *l, pgw_slice body)
     l->spare = l->spare || l->changed;
 }
 
-/* What a link says of its own accord while nothing was asked. */
+/* Takes what an idle link says of its own accord. */
 static px_progress idle_reply(char type)
 {
     bool harmless = type == 'N' || type == 'S' || type == 'A' || type == 'E';
@@ -230,7 +230,7 @@ static void lose(px_pool_link *l, const char *reason)
     pool->ops->on_free(pool); /* the link's place in the quota is free */
 }
 
-/* False: the link is of no use any more. */
+/* Takes messages that have come. False: the link is of no use any more. */
 static bool take_messages(px_pool_link *l)
 {
     for (;;) {

@@ -36,7 +36,7 @@ struct px_copy {
 
 /* --- the hash of a row --- */
 
-/* False: it cannot be told what is stored for the field. */
+/* Reads a field. False: it cannot be told what is stored for it. */
 static bool read_value(px_copy *it, const rw_column *column, const pgw_copy_field *field,
                        pgw_value *out)
 {

@@ -53,7 +53,7 @@ struct px_load {
     pgw_buf create; /* what each link runs first; empty: nothing, and batches come in any order */
     size_t head_lines;
     size_t partitions;
-    batch **open;        /* Of each partition, the batch that is gathered; or NULL. */
+    batch **open;        /* each partition's batch that is gathered; or NULL */
     batch *first, **end; /* batches that wait for a link */
     carrier carriers[LINKS];
     size_t bytes; /* bytes that all batches take */
@@ -257,7 +257,7 @@ static bool on_answered(carrier *c, pgw_slice body)
     return true;
 }
 
-/* False: the server does not keep to the protocol. */
+/* Takes a message. False: the server does not keep to the protocol. */
 static bool on_one(carrier *c, char type, pgw_slice body)
 {
     px_load *load = c->load;

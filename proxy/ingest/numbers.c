@@ -115,7 +115,7 @@ static void add_number(px_numbers *it, int64_t number)
     it->values[it->count++] = number;
 }
 
-/* False: the server does not keep to the protocol. */
+/* Takes a number. False: the server does not keep to the protocol. */
 static bool on_row(px_numbers *it, pgw_slice body)
 {
     enum { DIGITS = 20 };

@@ -8,9 +8,8 @@
 #include "proxy/ingest/bind.h"
 #include "proxy/ingest/owner.h"
 
-/* What keeps an INSERT that could be batched by itself out of batches, for the session is as it is
- * and has the settings of `identity`: PX_UNBATCHED_SETTINGS, _ENCODING, _SLOW, _LOCK, or
- * PX_COUNTERS for nothing. */
+/* What of the session and the settings of `identity` keeps an INSERT out of batches that could be
+ * batched by itself: PX_UNBATCHED_SETTINGS, _ENCODING, _SLOW, _LOCK, or PX_COUNTERS for nothing. */
 px_counter px_obstacle(const px_owner *owner, const px_standing *standing,
                        const px_identity *identity, const rw_insert *insert);
 

@@ -107,7 +107,7 @@ static void settle_types(px_plan *plan, const uint32_t *declared, size_t declare
         }
         plan->types[i] = type;
         insert->shows |= is_shown(type, insert->inferred[i]);
-        /* What is bound to a type of somebody's own is read by its domains' checks. */
+        /* Checks of domains may read what is bound to a type of the database's own. */
         if (type >= 16384 && insert->table->casts_run && insert->obstacle == RW_BATCHABLE)
             insert->obstacle = RW_OBSTACLE_EXPRESSION;
         if (type == PGW_UNSPECIFIED && (may_leave_rows_out(plan) || feeds[i]))

@@ -79,7 +79,7 @@ static void place(px_split *split, const rw_key *keys)
     free(all);
 }
 
-/* NULL if there would be too many parts. */
+/* A split of the rows; NULL if it would have too many parts. */
 static px_split *new_split(const rw_key *keys, size_t rows)
 {
     px_split *split = pgw_calloc(1, sizeof *split);

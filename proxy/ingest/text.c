@@ -451,8 +451,8 @@ void px_text_spell(px_text *text, const pgw_env *env)
             rw_spell_keys(text->script.statements[i].insert, text->keys[i], env, &text->arena);
 }
 
-/* What is refused is sent as a statement that every server refuses, at the same time: it is parsed
- * with all the others, what comes before it is done, and what comes behind is not. */
+/* A refused statement is sent as one that every server refuses at the right time: it is parsed with
+ * all the others, statements before it are run, and those behind are not. */
 #define REFUSED_STATEMENT "select \"" RW_REFUSAL "\""
 
 static void render_statement(const px_text *text, size_t i, pgw_buf *out)

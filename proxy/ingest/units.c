@@ -338,7 +338,7 @@ px_unit *px_unit_of_plan(px_owner *owner, const px_standing *standing, const px_
     return unit;
 }
 
-/* Which of the unit's prepared statements the plan is. */
+/* The plan's place among the unit's prepared statements, which count in its merge hash. */
 static size_t prepare(px_unit *unit, px_plan *plan)
 {
     size_t before = unit->prepared_count, at = px_unit_prepare(unit, plan);

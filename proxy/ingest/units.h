@@ -26,7 +26,7 @@ px_unit *px_unit_of_rows(px_owner *owner, const px_standing *standing, const rw_
 /* Gives the unit the keys of all its rows, which are in its arena. */
 void px_unit_set_keys(px_unit *unit, px_unit_key *keys, size_t count);
 /* What a row takes in a batch, beside its own bytes. */
-enum { PX_UNIT_HASH_ROOM = 24 }; /* With commas. */
+enum { PX_UNIT_HASH_ROOM = 24 }; /* bytes of a hash, with commas */
 
 /* A unit with room for so many executions of prepared statements, the first of which is of `plan`.
  * The caller is to set `done`. */
