@@ -198,8 +198,8 @@ static void add_digits(pgw_buf *buf, uint64_t value, bool minus)
 {
     enum { EIGHT = 100000000, MOST = 24 };
     const uint64_t sixteen = UINT64_C(10000000000000000);
-    char digits[2 * MOST] = {/* The digits end in the first half; MOST bytes are always copied. */
-                             0};
+    /* The digits end in the first half; MOST bytes are copied in any case. */
+    char digits[2 * MOST] = {0};
     char *end = digits + MOST, *at = end;
     if (value >= sixteen) {
         put_sixteen(at -= 16, value % sixteen);

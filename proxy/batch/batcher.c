@@ -15,7 +15,7 @@
 enum {
     SWEEP_MS = 10 * 1000,
     QUEUE_IDLE_MS = 60 * 1000,
-    QUEUE_BYTES = 16 * 1024 * 1024, /* above this, no empty queue is kept */
+    QUEUE_BYTES = 16 * 1024 * 1024, /* bytes of texts in keys; above, no empty queue is kept */
     MEASURE_MS = 1000
 };
 

@@ -107,8 +107,8 @@ px_lookups *px_lookups_new(pgw_slice text, const rw_statement *statement, px_cat
     return it;
 }
 
-/* The statement that a PREPARE keeps, with nothing but its stars written out, as the server takes
- * no other columns for them later. Blanks stand for what is in front of it, so that positions in
+/* The statement that a PREPARE keeps, with nothing but its stars written out, as the server does
+ * not let its columns change later. Blanks stand for what is in front of it, so that positions in
  * errors are right. */
 static pgw_slice kept_of(const rw_statement *statement, bool utf8, pgw_arena *arena)
 {

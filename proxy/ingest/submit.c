@@ -126,7 +126,7 @@ static px_submission add_execution(px_owner *owner, const px_standing *standing,
     pgw_error error;
     if (!px_bind_keys(owner->worker, execution.plan, execution.bind, &standing->identity->env,
                       &unit->arena, &bound)) {
-        /* The INSERT may fail on its own before its values are read. */
+        /* The INSERT may be sent to the server to fail, which may find another error first. */
         bool earlier = rw_insert_may_fail(execution.plan->insert);
         return refuse(&bound.error, alone && !earlier, unfit);
     }
