@@ -2,8 +2,7 @@
 
 #include "protocol/reader.h"
 
-/* All that pg_type has of base types and ranges; those without a name here have no input or output
- * of ours. */
+/* All base types and ranges of pg_type; those without a name here are neither read nor written. */
 static const struct {
     uint32_t element, array;
 } arrays[] = {
@@ -114,7 +113,7 @@ static bool take_quoted(pgw_reader *in, pgw_buf *out)
     return take(in, '"');
 }
 
-/* Blanks around it do not belong to it; a backslash is left to the server. */
+/* Takes an unquoted element, without the blanks around it; a backslash is left to the server. */
 static bool take_bare(pgw_reader *in, pgw_buf *out)
 {
     const char *from = in->at, *last = from;
@@ -168,7 +167,7 @@ pgw_verdict pgw_array_from_binary(uint32_t element, pgw_slice bytes, size_t most
     if (dimensions == 0)
         return pgw_reader_done(&in) ? PGW_KNOWN : PGW_UNKNOWABLE;
     uint32_t count = pgw_read_u32(&in);
-    pgw_read_u32(&in); /* what its first one is counted as */
+    pgw_read_u32(&in); /* the lower bound */
     if (in.failed || count > most || count > (size_t)(in.end - in.at) / sizeof(uint32_t))
         return PGW_UNKNOWABLE;
     out->list = pgw_arena_alloc(arena, count * sizeof *out->list);

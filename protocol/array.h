@@ -7,12 +7,12 @@
 
 #include "protocol/value.h"
 
-/* The type of its arrays, and the reverse; PGW_UNSPECIFIED for a type not known here. */
+/* The type of arrays of `element`, and the reverse; PGW_UNSPECIFIED for a type not known here. */
 uint32_t pgw_array_of(uint32_t element);
 uint32_t pgw_array_element(uint32_t array);
 
 typedef struct pgw_array {
-    pgw_slice *list; /* in the arena, or in what was read */
+    pgw_slice *list; /* the elements, in the arena or in what was read */
     size_t count;
 } pgw_array;
 

@@ -182,7 +182,8 @@ static bool have_same_name(const column *a, const column *b)
     return pgw_slice_eq(a->name, b->name);
 }
 
-/* PostgreSQL's name for what has none. */
+/* Whether column `b` may have the name of `a`: "?column?" is what PostgreSQL calls one without a
+ * name. */
 static bool may_be_called(const column *a, const column *b)
 {
     return have_same_name(a, b) || pgw_slice_eq_str(b->name, "?column?");

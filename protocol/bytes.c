@@ -24,7 +24,8 @@ void *pgw_alloc(size_t size)
     return or_die(malloc(size ? size : 1));
 }
 
-/* What the allocator has in lists by size is zeroed here: its calloc() passes them by. */
+/* Small memory is zeroed here: the allocator has it in lists by size, which its calloc() does not
+ * use. */
 void *pgw_calloc(size_t count, size_t size)
 {
     enum { LISTED = 1024 };
@@ -192,12 +193,13 @@ static inline void put_sixteen(char *to, uint64_t value)
 #endif
 }
 
-/* Sixteen or eight digits at a time, from the last, as long as there are more; then two. */
+/* Adds sixteen or eight digits at a time, from the last, as long as there are more; then two. */
 static void add_digits(pgw_buf *buf, uint64_t value, bool minus)
 {
     enum { EIGHT = 100000000, MOST = 24 };
     const uint64_t sixteen = UINT64_C(10000000000000000);
-    char digits[2 * MOST] = {0}; /* In the first half; as many bytes are copied always. */
+    /* The digits end in the first half; MOST bytes are copied in any case. */
+    char digits[2 * MOST] = {0};
     char *end = digits + MOST, *at = end;
     if (value >= sixteen) {
         put_sixteen(at -= 16, value % sixteen);
@@ -228,7 +230,7 @@ void pgw_buf_add_unsigned(pgw_buf *buf, uint64_t value)
 
 void pgw_buf_addf(pgw_buf *buf, const char *format, ...)
 {
-    enum { MOSTLY = 64 }; /* then it is formatted once */
+    enum { MOSTLY = 64 }; /* a result shorter than this is formatted once only */
     size_t room = MOSTLY;
     for (;;) {
         char *end = pgw_buf_reserve(buf, room);
@@ -259,7 +261,7 @@ void pgw_buf_free(pgw_buf *buf)
 struct pgw_arena_block {
     struct pgw_arena_block *next;
     size_t used, cap;
-    bool zeroed; /* What is not used is zero. */
+    bool zeroed; /* Bytes that are not used are zero. */
     _Alignas(16) char bytes[];
 };
 
@@ -267,7 +269,7 @@ struct pgw_arena_block {
  * list of its own costs a tenth. */
 enum { FIRST_BLOCK = 1024 - sizeof(struct pgw_arena_block), FEW = 3 * 1024, ARENA_BLOCK = 4096 };
 
-/* A small one is zeroed at once, which costs less than to do so for each piece of it. */
+/* Adds a block. A small one is zeroed at once, which costs less than zeroing each piece of it. */
 static __attribute__((noinline)) struct pgw_arena_block *add_block(pgw_arena *arena, size_t cap)
 {
     struct pgw_arena_block *block = pgw_alloc(sizeof *block + cap);
@@ -285,7 +287,8 @@ void *pgw_arena_alloc(pgw_arena *arena, size_t size)
 {
     if (size > SIZE_MAX / 2)
         or_die(NULL);
-    size_t taken = (size + 16) & ~(size_t)15; /* with a byte behind it that nobody may read */
+    /* At least one byte behind the memory stays poisoned for AddressSanitizer. */
+    size_t taken = (size + 16) & ~(size_t)15;
     struct pgw_arena_block *block = arena->head;
     if (block == NULL || block->cap - block->used < taken) {
         size_t usual = arena->bytes < FEW ? FIRST_BLOCK : ARENA_BLOCK;
@@ -306,7 +309,7 @@ pgw_slice pgw_arena_copy(pgw_arena *arena, pgw_slice slice)
     return (pgw_slice){copy, slice.len};
 }
 
-/* Memory of somebody else's making. */
+/* Memory that the arena owns and did not allocate. */
 struct pgw_arena_kept {
     struct pgw_arena_kept *next;
     void *ptr;
@@ -319,8 +322,8 @@ pgw_slice pgw_arena_keep(pgw_arena *arena, pgw_buf *buf)
         pgw_buf_free(buf);
         return (pgw_slice){NULL, 0};
     }
-    if (buf->cap - buf->len >
-        SLACK) /* else what it could have grown by is not worth a piece of its own */
+    /* Less room at the end than SLACK is not worth giving back. */
+    if (buf->cap - buf->len > SLACK)
         buf->ptr = pgw_realloc(buf->ptr, buf->len);
     pgw_slice bytes = pgw_slice_buf(buf);
     struct pgw_arena_kept *kept = pgw_arena_alloc(arena, sizeof *kept);

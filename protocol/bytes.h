@@ -1,7 +1,6 @@
 /*
- * bytes: what all the code above is made of: slices (bytes that somebody else owns), buffers
- * (bytes that grow) and arenas (memory that is freed at once).
- * Running out of memory ends the process: what a client can cause is bounded by its callers.
+ * bytes: slices (bytes that others own), buffers (bytes that grow) and arenas (memory that is freed
+ * at once). Running out of memory ends the process: callers bound what a client can cause.
  */
 #ifndef PGW_BYTES_H
 #define PGW_BYTES_H
@@ -10,13 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `len` bytes at `ptr`, owned by somebody else; no NUL at the end. {NULL, 0} is empty. */
+/* `len` bytes at `ptr`, which others own; no NUL at the end. {NULL, 0} is empty. */
 typedef struct pgw_slice {
     const char *ptr;
     size_t len;
 } pgw_slice;
 
-/* What may fail has a result, and nobody goes on without having looked at it. */
+/* Marks a function whose result says whether it failed, and must be looked at. */
 #define PGW_MUST_CHECK __attribute__((warn_unused_result))
 
 #define PGW_LITERAL(s) ((pgw_slice){(s), sizeof(s) - 1})
@@ -31,7 +30,7 @@ typedef struct pgw_buf {
 typedef struct pgw_arena {
     struct pgw_arena_block *head;
     struct pgw_arena_kept *kept;
-    size_t bytes; /* that it takes */
+    size_t bytes; /* bytes of memory that the arena takes */
 } pgw_arena;
 
 /* malloc, calloc and realloc that end the process instead of returning NULL. */
@@ -46,7 +45,7 @@ pgw_slice pgw_slice_buf(const pgw_buf *buf);
 bool pgw_slice_eq(pgw_slice a, pgw_slice b);
 bool pgw_slice_eq_str(pgw_slice a, const char *b);
 /* ASCII letters compare without case, as in PostgreSQL's keywords. */
-bool pgw_slice_ieq(pgw_slice a, pgw_slice b); /* whatever the case of ASCII letters */
+bool pgw_slice_ieq(pgw_slice a, pgw_slice b);
 bool pgw_slice_ieq_str(pgw_slice a, const char *b);
 
 /* Makes room for `more` bytes and returns the end, where they are to be written; the caller adds to
@@ -55,16 +54,16 @@ char *pgw_buf_reserve(pgw_buf *buf, size_t more);
 /* `ptr` is not in the buffer itself, which may move. */
 void pgw_buf_add(pgw_buf *buf, const void *ptr, size_t len);
 void pgw_buf_add_slice(pgw_buf *buf, pgw_slice slice);
-void pgw_buf_add_str(pgw_buf *buf, const char *nul_terminated); /* without its NUL */
+void pgw_buf_add_str(pgw_buf *buf, const char *nul_terminated); /* appends without the NUL */
 void pgw_buf_add_byte(pgw_buf *buf, char byte);
-void pgw_buf_add_i16(pgw_buf *buf, int16_t value); /* big-endian, as on the wire */
+void pgw_buf_add_i16(pgw_buf *buf, int16_t value); /* appended big-endian, as on the wire */
 void pgw_buf_add_i32(pgw_buf *buf, int32_t value);
 void pgw_buf_add_i64(pgw_buf *buf, int64_t value);
-void pgw_buf_add_decimal(pgw_buf *buf,
-                         int64_t value); /* its digits, as printf's are, in less time */
+/* Appends the digits of `value` as printf("%lld") does, in less time. */
+void pgw_buf_add_decimal(pgw_buf *buf, int64_t value);
 void pgw_buf_add_unsigned(pgw_buf *buf, uint64_t value);
 void pgw_buf_addf(pgw_buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void pgw_buf_clear(pgw_buf *buf); /* keeps the memory */
+void pgw_buf_clear(pgw_buf *buf); /* empties the buffer and keeps its memory */
 void pgw_buf_free(pgw_buf *buf);
 
 /* Zeroed memory, aligned for anything, that lives until pgw_arena_free(). */

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STALE "RevalidateCachedQuery" /* the routine that finds it (plancache.c) */
+#define STALE "RevalidateCachedQuery" /* the routine that finds an outdated plan (plancache.c) */
 
-/* Where to cut `text`, of more than `len` bytes, so that no UTF-8 character is split. Text in other
+/* The place up to `len` at which to cut `text`, so that no UTF-8 character is split. Text in other
  * encodings loses three bytes at most. */
 static size_t cut(const char *text, size_t len)
 {
@@ -19,7 +19,8 @@ static size_t cut(const char *text, size_t len)
 __attribute__((format(printf, 3, 0))) static void print(char *to, size_t size, const char *format,
                                                         va_list args)
 {
-    char text[sizeof((pgw_error *)NULL)->message + 1]; /* a byte more, to see what is cut */
+    /* The array has one byte more than fits, to see whether the text is cut. */
+    char text[sizeof((pgw_error *)NULL)->message + 1];
     int len = vsnprintf(text, size + 1, format, args);
     if (len < 0)
         text[0] = '\0';
@@ -146,7 +147,7 @@ static void copy_field(pgw_slice body, char code, char *to, size_t size)
     to[len] = '\0';
 }
 
-/* 0 if it is none. */
+/* The number that the digits are; 0 if they are none. */
 static size_t number(pgw_slice digits)
 {
     size_t value = 0;
@@ -169,6 +170,6 @@ void pgw_error_read(pgw_slice body, pgw_error *error)
     copy_field(body, 'H', error->hint, sizeof error->hint);
     pgw_slice position = pgw_error_field(body, 'P');
     error->stale = pgw_slice_eq_str(pgw_error_field(body, 'R'), STALE);
-    if (position.len <= 10) /* characters of a message: below 2^30 */
+    if (position.len <= 10) /* a position counts characters of a message: below 2^30 */
         error->position = number(position);
 }

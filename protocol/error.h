@@ -1,6 +1,6 @@
 /*
  * error: what a client is told when something is wrong: SQLSTATE, message, detail, hint, position.
- * Ours are built here; the server's are read, trimmed and written again field by field.
+ * keyspread's errors are built here; the server's are read, cut and written again.
  */
 #ifndef PGW_ERROR_H
 #define PGW_ERROR_H
@@ -13,11 +13,11 @@ typedef struct pgw_error {
     char detail[512];  /* "" = none */
     char hint[512];    /* "" = none */
     size_t position;   /* characters, from 1, into the client's text; 0 = none */
-    bool stale;        /* what was prepared is not right any more: drivers prepare it again */
+    bool stale;        /* a prepared statement is outdated: drivers prepare it again */
 } pgw_error;
 
 #define PGW_ERROR_NONE ((pgw_error){.sqlstate = ""})
-/* The same in place, without a touch of what stands behind its NULs: it is done for each value. */
+/* Makes `error` PGW_ERROR_NONE, in little time: bytes behind NULs stay as they are. */
 void pgw_error_clear(pgw_error *error);
 
 /* Fills `error` (detail, hint and position become empty). Returns false, for `return pgw_fail(…)`.
@@ -28,18 +28,18 @@ void pgw_error_detail(pgw_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void pgw_error_hint(pgw_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* It is told as PostgreSQL's of a plan that is not right any more (plancache.c): 0A000 with the
- * name of the routine, by which drivers know that it helps to prepare the statement again. */
+/* Makes it an error as PostgreSQL's of an outdated plan (plancache.c): 0A000 with the name of the
+ * routine, by which drivers know that preparing the statement again helps. */
 void pgw_error_stale(pgw_error *error);
 bool pgw_error_is(const pgw_error *error, const char *sqlstate);
 
 /* Writes a whole ErrorResponse; `severity` is ERROR or FATAL. */
 void pgw_error_write(const pgw_error *error, const char *severity, pgw_buf *out);
 
-/* … as a NoticeResponse; `severity` is WARNING or NOTICE. */
+/* Writes a whole NoticeResponse; `severity` is WARNING or NOTICE. */
 void pgw_notice_write(const pgw_error *notice, const char *severity, pgw_buf *out);
 
-/* … in the form that protocols before 3 know: text alone. */
+/* Writes an error in the form that protocols before 3 know: text alone. */
 void pgw_error_write_old(const pgw_error *error, const char *severity, pgw_buf *out);
 
 /* Field `code` ('C', 'M', 'D' …) of an ErrorResponse's or NoticeResponse's body; empty if absent.

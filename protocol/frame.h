@@ -1,6 +1,6 @@
 /*
  * frame: a stream of bytes cut into messages. Only headers are looked at: a body may be larger than
- * any buffer, and whoever need not understand it passes it on as it comes.
+ * any buffer, and can be passed on as it comes.
  */
 #ifndef PGW_FRAME_H
 #define PGW_FRAME_H
@@ -15,17 +15,17 @@ typedef enum pgw_frame_result {
 
 typedef struct pgw_frame {
     char type;
-    size_t size; /* of the whole message on the wire, header included */
+    size_t size; /* bytes of the whole message on the wire, header included */
 } pgw_frame;
 
 enum {
     PGW_HEADER = 5,            /* type and length */
     PGW_MAX_BODY = 0x3ffffffe, /* MaxAllocSize - 1: the longest that PostgreSQL can build or send */
-    /* What it takes from a client is less: its limits count the four bytes of the length. */
+    /* PostgreSQL takes less from a client: its limits count the four bytes of the length. */
     PGW_MAX_LARGE_BODY = 0x3ffffffe - 4, /* PQ_LARGE_MESSAGE_LIMIT (libpq.h) */
     PGW_MAX_SMALL_BODY = 10000 - 4,      /* PQ_SMALL_MESSAGE_LIMIT */
     PGW_MAX_AUTH_BODY = 65535 - 4,       /* PG_MAX_AUTH_TOKEN_LENGTH (auth.h) */
-    PGW_MAX_STARTUP = 10000 + 4          /* MAX_STARTUP_PACKET_LENGTH, which does not count them */
+    PGW_MAX_STARTUP = 10000 + 4 /* MAX_STARTUP_PACKET_LENGTH, which does not count the length */
 };
 
 /* The message that begins at the start of `bytes`. */

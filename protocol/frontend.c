@@ -67,7 +67,7 @@ uint32_t pgw_parse_type(const pgw_parse *parse, size_t i)
     return pgw_read_u32(&reader);
 }
 
-/* 0 (text) where there is none. */
+/* The format code of parameter `i`; 0 (text) where there is none. */
 static uint16_t format_code(const pgw_bind *bind, size_t i)
 {
     if (i >= bind->formats.len / 2)
@@ -197,10 +197,10 @@ void pgw_write_copy_fail(const char *reason, pgw_buf *out)
     pgw_end_small(out, begun);
 }
 
-/* Format codes for the client's parameters and ours. One code for all, or none, stays as it is and
- * decides our format too; one a parameter gains text codes. Returns whether ours are binary.
- * PostgreSQL never looks at the one code of a Bind without parameters, so that a senseless one
- * there must not become that of ours. */
+/* Adds format codes for the client's parameters and for `more_count` further ones; returns whether
+ * these are binary. One code for all, or none, stays and holds for them, too; codes for each are
+ * followed by text codes. PostgreSQL does not look at the code of a Bind without parameters, so
+ * that a senseless one must not be used for further ones. */
 static bool add_formats(const pgw_bind *bind, size_t more_count, pgw_buf *out)
 {
     if (bind->value_count == 0 && more_count > 0) {
@@ -253,7 +253,8 @@ bool pgw_write_bind(const pgw_bind *bind, pgw_slice portal, pgw_slice statement,
     return pgw_end(out, begun);
 }
 
-/* One code for all of the client's becomes one for each. */
+/* Adds format codes: one for all of the client's parameters becomes one for each. `more` are
+ * text. */
 static void add_formats_and_text(const pgw_bind *bind, size_t more_count, pgw_buf *out)
 {
     bool text = bind->format_count == 0 || bind->value_count == 0;

@@ -31,14 +31,14 @@ typedef struct pgw_bind {
     pgw_slice results; /* result format codes behind their count: 2 + 2·n bytes; empty: none */
 } pgw_bind;
 
-typedef struct pgw_target { /* of Describe and Close */
+typedef struct pgw_target { /* the statement or portal that a Describe or Close names */
     char kind;              /* 'S' statement or 'P' portal */
     pgw_slice name;
 } pgw_target;
 
 typedef struct pgw_execute {
     pgw_slice portal;
-    uint32_t max_rows; /* 0, or above INT32_MAX (negative on the wire): all */
+    uint32_t max_rows; /* all rows: 0, or above INT32_MAX (negative on the wire) */
 } pgw_execute;
 
 /* False if the body is malformed: the client is to get 08P01. */
@@ -50,8 +50,8 @@ PGW_MUST_CHECK bool pgw_query_decode(pgw_slice body, pgw_slice *text);
 
 /* Declared type of parameter `i` (from 0); 0 where none was declared. */
 uint32_t pgw_parse_type(const pgw_parse *parse, size_t i);
-/* The format of parameter `i`: false text, true binary, by the rules for 0, 1 and n codes. False
- * for codes there are none of, too: PostgreSQL refuses them (22023) when the Bind gets there. */
+/* Whether parameter `i` is binary, by the rules for 0, 1 and n format codes. False for unknown
+ * codes, too, which PostgreSQL refuses (22023) when the Bind gets there. */
 bool pgw_bind_is_binary(const pgw_bind *bind, size_t i);
 
 /* The parameters of a Bind one after another. Start: {bind->values, 0}. */

@@ -1,6 +1,6 @@
 #include "protocol/negotiation.h"
 
-enum { TLS_HANDSHAKE = 0x16 }; /* the content type of its records */
+enum { TLS_HANDSHAKE = 0x16 }; /* the content type of records of a TLS handshake */
 
 bool pgw_negotiate_directly(pgw_negotiation *state, unsigned char first)
 {
@@ -25,7 +25,7 @@ static pgw_negotiated ask_tls(pgw_negotiation *state, bool alone)
     if (!yes)
         return PGW_NEGOTIATED_DECLINE;
     state->tls = false;
-    state->gss_asked = true; /* one of them is enough */
+    state->gss_asked = true; /* TLS is enough: GSSAPI encryption cannot be asked for any more */
     return PGW_NEGOTIATED_ENCRYPT;
 }
 

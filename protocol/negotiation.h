@@ -9,24 +9,25 @@
 #include "protocol/startup.h"
 
 typedef struct pgw_negotiation {
-    bool tls;       /* can be had, and is not there yet */
+    bool tls;       /* TLS can be had, and has not begun */
     bool tls_asked; /* SSLRequest was answered, or TLS began without it */
     bool gss_asked;
-    const char *unencrypted; /* what the bytes were behind that came too early; NULL: none did */
+    const char *unencrypted; /* the request behind which bytes came too early; NULL: none did */
 } pgw_negotiation;
 
 typedef enum pgw_negotiated {
     PGW_NEGOTIATED_MORE,    /* the packet is not wholly there */
     PGW_NEGOTIATED_DECLINE, /* answer 'N' and go on */
-    PGW_NEGOTIATED_ENCRYPT, /* answer 'S', drop what else is there; then everything goes through TLS
-                             */
+    PGW_NEGOTIATED_ENCRYPT, /* answer 'S', drop the rest of the input; then everything goes through
+                               TLS */
     PGW_NEGOTIATED_SESSION, /* `startup` has the parameters */
-    PGW_NEGOTIATED_CANCEL,  /* `startup` has whom; then close without a word */
+    PGW_NEGOTIATED_CANCEL,  /* `startup` has the session to cancel; then close without a word */
     PGW_NEGOTIATED_DROP,    /* close without a word */
     PGW_NEGOTIATED_REFUSE   /* say `error`, then close */
 } pgw_negotiated;
 
-/* The first byte of a connection is that of a TLS handshake nobody asked for, and it may be. */
+/* Whether `first`, the first byte of a connection, begins a TLS handshake without an SSLRequest,
+ * and TLS can be had. */
 PGW_MUST_CHECK bool pgw_negotiate_directly(pgw_negotiation *state, unsigned char first);
 /* The packet at the start of `input`, of `startup->size` bytes. Bytes behind a request for
  * encryption that came before its answer are refused with 08P01 next, and never read

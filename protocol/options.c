@@ -12,7 +12,7 @@ static bool is_blank(char c)
     return c != '\0' && strchr(BLANKS, c) != NULL;
 }
 
-/* The next word without its escapes, in `word`; false: there is none. */
+/* Takes the next word, without its escapes, in `word`; false: there is none. */
 static bool take_word(pgw_slice *rest, pgw_buf *word)
 {
     pgw_buf_clear(word);
@@ -49,8 +49,8 @@ static void add_word(pgw_slice word, pgw_buf *out)
 
 typedef enum word_kind {
     WHOLE,
-    HALF, /* a switch whose value is the next word */
-    END,  /* no switches come behind it */
+    HALF, /* the word is a switch whose value is the next word */
+    END,  /* the word ends the switches */
     WRONG
 } word_kind;
 
@@ -65,13 +65,13 @@ static word_kind kind_of(pgw_slice word)
             word.ptr[i] != ':' && word.ptr[i] != '\0' ? strchr(SWITCHES, word.ptr[i]) : NULL;
         if (known == NULL)
             return WRONG;
-        if (known[1] == ':') /* the rest of the word is its value */
+        if (known[1] == ':') /* the rest of the word is the switch's value */
             return i + 1 < word.len ? WHOLE : HALF;
     }
     return WHOLE;
 }
 
-/* Writes the words; false as pgw_options_add(). */
+/* Writes the words; false as pgw_options_add() has it. */
 static bool add_words(pgw_slice rest, pgw_buf *word, pgw_buf *out)
 {
     while (take_word(&rest, word)) {

@@ -37,7 +37,7 @@ static void add_escaped(char byte, pgw_buf *out)
         pgw_buf_addf(out, "\\x%02X", (unsigned char)byte);
 }
 
-/* Bytes taken from the beginning of `text`. */
+/* Adds the beginning of `text`; returns how many bytes were taken. */
 static size_t add_next(pgw_slice text, pgw_buf *out)
 {
     size_t len = plain_length(text);

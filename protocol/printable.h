@@ -9,9 +9,9 @@
 
 #include <stdbool.h>
 
-enum { PGW_LOGFMT_MAX = 512 }; /* bytes of a value; of what is longer the beginning is shown */
+enum { PGW_LOGFMT_MAX = 512 }; /* bytes of a value; the rest of a longer one is cut */
 
-/* Appends `text` with all of that as \n, \t or \xHH; a message of several `lines` keeps its own
+/* Appends `text` with such characters as \n, \t or \xHH; a message of several `lines` keeps its own
  * line feeds. */
 void pgw_add_printable(pgw_slice text, bool lines, pgw_buf *out);
 /* Appends a value of logfmt: as it is, or in quotes, with quotes and backslashes escaped, if it is

@@ -20,7 +20,7 @@ pgw_slice pgw_read_bytes(pgw_reader *reader, size_t len)
     return slice;
 }
 
-/* Bytes of a number, as they come; zeros if there are not so many. */
+/* Reads the bytes of a number, as they come; zeros if there are not so many. */
 static inline void read_number(pgw_reader *reader, void *wire, size_t len)
 {
     bool there = !reader->failed && (size_t)(reader->end - reader->at) >= len;

@@ -9,7 +9,7 @@
 
 typedef struct pgw_reader {
     const char *at, *end;
-    bool failed; /* something was read that was not there; everything read since is zero or empty */
+    bool failed; /* bytes were missing; everything read since is zero or empty */
 } pgw_reader;
 
 pgw_reader pgw_reader_of(pgw_slice body);
@@ -18,9 +18,9 @@ uint16_t pgw_read_u16(pgw_reader *reader); /* big-endian, as on the wire */
 uint32_t pgw_read_u32(pgw_reader *reader);
 uint64_t pgw_read_u64(pgw_reader *reader);
 pgw_slice pgw_read_bytes(pgw_reader *reader, size_t len);
-/* Up to the next NUL, which is consumed and not part of the slice (but stands behind it). */
+/* Reads up to the next NUL, which is consumed and not part of the slice (but stands behind it). */
 pgw_slice pgw_read_string(pgw_reader *reader);
-/* True if all was there and nothing is left. */
+/* Whether all that was read was there and nothing is left. */
 PGW_MUST_CHECK bool pgw_reader_done(const pgw_reader *reader);
 
 #endif

@@ -7,9 +7,10 @@
 
 #include "protocol/startup.h"
 
-/* What the parameter means, as parse_bool() has it: NULL for an ordinary session (not sent, or any
- * spelling of false), "true" for a walsender without SQL, "database" for one that takes both. What
- * is none of these, which the server refuses, is as it was sent: a text in the packet. */
+/* What the parameter `replication` means, as parse_bool() has it: NULL for an ordinary session (not
+ * sent, or any spelling of false), "true" for a walsender without SQL, "database" for one that
+ * takes SQL, too. Any other value, which the server refuses, is as it was sent: a text in the
+ * packet. */
 const char *pgw_replication_of(const pgw_startup *startup);
 /* Whether the connection takes SQL; `replication` is of pgw_replication_of(). */
 bool pgw_replication_takes_sql(const char *replication);

@@ -21,7 +21,8 @@ enum { MAX_BODY = 1024 - 4 };
 #define MECHANISM_PLUS "SCRAM-SHA-256-PLUS"
 #define BINDING_TYPE "tls-server-end-point"
 
-/* False, for `return MALFORMED(…)`; what follows `error` is the DETAIL. */
+/* Fills the error and is false, for `return MALFORMED(…)`; arguments behind `error` are the
+ * DETAIL. */
 #define MALFORMED(error, ...)                                                                      \
     (pgw_fail(error, "08P01", "malformed SCRAM message"), pgw_error_detail(error, __VA_ARGS__),    \
      false)
@@ -67,14 +68,14 @@ static char peek(const pgw_reader *reader)
     return reader->at < reader->end ? *reader->at : '\0';
 }
 
-/* For error messages: nothing but printable ASCII of what the client sent. */
+/* A character of the client's for error messages, as printable ASCII. */
 static const char *show(char c, char shown[static 5])
 {
     snprintf(shown, 5, c > ' ' && c <= '~' ? "'%c'" : "0x%02x", (unsigned char)c);
     return shown;
 }
 
-/* "=value" and the comma behind it, if any, where `name` was the next character. */
+/* Reads "=value" and the comma behind it, if any, of attribute `name`. */
 static bool read_value(pgw_reader *reader, char name, pgw_slice *value, pgw_error *error)
 {
     reader->at++;
@@ -125,7 +126,7 @@ static bool read_no_binding(pgw_scram *scram, pgw_reader *reader, pgw_error *err
     if (scram->plus)
         return MALFORMED(error, "The client selected " MECHANISM_PLUS ", but the SCRAM message "
                                 "does not include channel binding data.");
-    /* Somebody in between has taken -PLUS from the list. */
+    /* The client did not see -PLUS, which was offered: the list was changed on the way. */
     if (scram->flag == 'y' && scram->binding_len > 0) {
         pgw_fail(error, "28000", "SCRAM channel binding negotiation error");
         pgw_error_detail(error, "The client supports SCRAM channel binding but thinks the server "
@@ -205,7 +206,7 @@ static bool read_first(pgw_reader *reader, pgw_slice *nonce, pgw_error *error)
     return true;
 }
 
-/* server-first-message, behind client-first-message-bare and before what is to come. */
+/* Writes server-first-message, and in `messages` both first messages for the AuthMessage. */
 static void write_first(pgw_scram *scram, pgw_slice bare, pgw_slice nonce, pgw_buf *out)
 {
     pgw_buf *messages = &scram->messages;
@@ -246,7 +247,7 @@ static bool choose_mechanism(pgw_scram *scram, pgw_slice name)
     return scram->plus || pgw_slice_eq_str(name, MECHANISM);
 }
 
-/* `message` stays as it is if there is none. */
+/* Reads SASLInitialResponse; `message` stays as it is if there is none in it. */
 static bool read_initial(pgw_scram *scram, pgw_reader *reader, pgw_slice *message, pgw_error *error)
 {
     pgw_slice name = pgw_read_string(reader);
@@ -285,7 +286,8 @@ typedef struct final_message {
     uint8_t proof[PGW_SCRAM_KEY];
 } final_message;
 
-/* The gs2-header again, with the hash that the client has seen: a middleman's would be another. */
+/* Checks the gs2-header, sent again, with the hash that the client saw: a middleman's certificate
+ * has another. */
 static bool check_binding(const pgw_scram *scram, pgw_slice sent, pgw_error *error)
 {
     pgw_buf input = {0}, expected = {0};
@@ -317,7 +319,7 @@ static bool read_final(const pgw_scram *scram, pgw_slice message, final_message 
     if (!read_attribute(&reader, 'c', &value, error) || !check_binding(scram, value, error) ||
         !read_attribute(&reader, 'r', &final->nonce, error))
         return false;
-    do { /* over the extensions, to the proof and the comma before it */
+    do { /* reads over the extensions, to the proof and the comma before it */
         final->without_proof = (pgw_slice){message.ptr, (size_t)(reader.at - 1 - message.ptr)};
         if (!read_any_attribute(&reader, &name, &value, error))
             return false;
@@ -348,8 +350,8 @@ static bool sign(const pgw_scram *scram, const uint8_t key[PGW_SCRAM_KEY],
     return true;
 }
 
-/* The proof is the client's key, hidden by a signature that whoever has its hash can make. A mock
- * exchange takes the same way to the same end. */
+/* The proof is the client's key, hidden by a signature that the server can make of the key's hash.
+ * A mock exchange takes the same steps, and fails. */
 static bool check_proof(const pgw_scram *scram, const uint8_t proof[PGW_SCRAM_KEY],
                         pgw_error *error)
 {
@@ -363,7 +365,7 @@ static bool check_proof(const pgw_scram *scram, const uint8_t proof[PGW_SCRAM_KE
     if (!hashed)
         return pgw_fail(error, "XX000", "could not hash a SCRAM key");
     bool wrong = CRYPTO_memcmp(stored_key, scram->secret.stored_key, sizeof stored_key) != 0;
-    if (wrong | scram->mock) /* no matter which, in the same time */
+    if (wrong | scram->mock) /* `|`, so that both cases take the same time */
         return pgw_fail(error, "28P01", "%s", "");
     return true;
 }
@@ -391,10 +393,10 @@ static pgw_scram_result take_final(pgw_scram *scram, pgw_slice message, pgw_buf 
 pgw_scram_result pgw_scram_step(pgw_scram *scram, pgw_slice body, pgw_buf *out, pgw_error *error)
 {
     pgw_scram_state state = scram->state;
-    scram->state = PGW_SCRAM_NOTHING; /* unless this goes well */
+    scram->state = PGW_SCRAM_NOTHING; /* the next step fails, unless this one goes well */
     *error = PGW_ERROR_NONE;
     if (body.len > MAX_BODY) {
-        pgw_fail(error, "28P01", "%s", ""); /* so PostgreSQL says, too */
+        pgw_fail(error, "28P01", "%s", ""); /* PostgreSQL also says 28P01 here */
         return PGW_SCRAM_FAILED;
     }
     switch (state) {

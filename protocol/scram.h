@@ -1,7 +1,7 @@
 /*
  * scram: the server's side of SCRAM-SHA-256 and SCRAM-SHA-256-PLUS (RFC 5802, 7677, and 5929's
- * tls-server-end-point), with the messages and the errors of PostgreSQL 15. Random
- * bytes and the hash of the certificate come from the caller.
+ * tls-server-end-point), with the messages and errors of PostgreSQL 15. Random bytes and the hash
+ * of the certificate come from the caller.
  */
 #ifndef PGW_SCRAM_H
 #define PGW_SCRAM_H
@@ -11,29 +11,29 @@
 
 enum {
     PGW_SCRAM_NONCE = 18,
-    PGW_SCRAM_MAX_BINDING = 64 /* SHA-512 */
+    PGW_SCRAM_MAX_BINDING = 64 /* bytes of SHA-512 */
 };
 
-/* Which message is awaited. */
+/* The message that an exchange waits for. */
 typedef enum pgw_scram_state {
-    PGW_SCRAM_NOTHING, /* over, or never begun: whatever comes fails */
+    PGW_SCRAM_NOTHING, /* no message: the exchange is over, or never began, and any fails */
     PGW_SCRAM_INITIAL, /* SASLInitialResponse */
-    PGW_SCRAM_FIRST,   /* client-first-message, where that was not in it */
+    PGW_SCRAM_FIRST,   /* client-first-message, where SASLInitialResponse had none */
     PGW_SCRAM_FINAL    /* client-final-message */
 } pgw_scram_state;
 
-/* One exchange. All zero is one that takes nothing. */
+/* One exchange. All zero is an exchange that takes no message. */
 typedef struct pgw_scram {
     pgw_scram_state state;
     pgw_scram_secret secret;
-    bool mock; /* fails at the end, whatever the proof */
+    bool mock; /* the exchange fails at the end, whatever the proof */
     bool plus; /* the client chose SCRAM-SHA-256-PLUS */
-    char flag; /* the first of its gs2-header: 'n', 'y' or 'p' */
+    char flag; /* the flag in the client's gs2-header: 'n', 'y' or 'p' */
     uint8_t binding[PGW_SCRAM_MAX_BINDING];
     size_t binding_len;
     uint8_t nonce[PGW_SCRAM_NONCE];
     pgw_buf messages;           /* RFC 5802's AuthMessage, as far as it is known */
-    size_t nonce_at, nonce_len; /* the client's and the server's nonce in it */
+    size_t nonce_at, nonce_len; /* where the client's and the server's nonce stand in `messages` */
 } pgw_scram;
 
 typedef enum pgw_scram_result {

@@ -1,7 +1,7 @@
 #include "protocol/types.h"
 
 /* How pg_type and the grammar write the types that are known here. A name that only the grammar
- * knows cannot stand behind "pg_catalog.". `char` is bpchar(1): whoever parses it adds the 1. */
+ * knows cannot stand behind "pg_catalog.". `char` is bpchar(1): the parser adds the 1. */
 static const struct {
     const char *name;
     uint32_t type;

@@ -7,7 +7,7 @@
 
 #include "protocol/bytes.h"
 
-/* Whether the byte goes on with a character that began before it. */
+/* Whether the byte continues a character that began before it. */
 static inline bool pgw_utf8_continues(char c)
 {
     return ((unsigned char)c & 0xc0) == 0x80;
@@ -18,8 +18,8 @@ static inline bool pgw_utf8_continues(char c)
 size_t pgw_utf8_announced(char first);
 /* Bytes of the first character; 0: not valid, or NUL. */
 size_t pgw_utf8_length(pgw_slice text);
-/* The code point of the first character, and its bytes; a byte that begins none is itself. Not of
- * an empty text. */
+/* The code point of the first character, and its bytes; a byte that begins none is its own code
+ * point. The text must not be empty. */
 uint32_t pgw_utf8_code_point(pgw_slice text, size_t *length);
 /* Whether every byte is a character of ASCII, which all encodings of a server have alike. */
 bool pgw_is_ascii(pgw_slice text);

@@ -11,18 +11,18 @@
 
 typedef enum pgw_verdict {
     PGW_KNOWN,      /* the value is exactly what PostgreSQL would store */
-    PGW_UNKNOWABLE, /* it depends on what cannot be seen here, or is not covered */
+    PGW_UNKNOWABLE, /* the value depends on what cannot be seen here, or is not covered */
     PGW_INVALID     /* PostgreSQL would refuse it: the error is filled with its SQLSTATE and text */
 } pgw_verdict;
 
 /* What a session's settings mean for the reading of values. */
 typedef struct pgw_env {
-    bool utf8;            /* what the client sends is UTF8 */
+    bool utf8;            /* the client's texts are in UTF8 */
     bool zone_known;      /* TimeZone is UTC or a fixed offset */
-    int32_t zone_seconds; /* … that many seconds east of UTC */
+    int32_t zone_seconds; /* TimeZone's offset: seconds east of UTC */
     bool conforming;      /* standard_conforming_strings is on */
-    bool settled;         /* … as the client set it: nobody else moves it */
-    int server;           /* PostgreSQL's major version there, such as 18; 0: not known */
+    bool settled; /* the client has set standard_conforming_strings, so no default moves it */
+    int server;   /* the server's major version, such as 18; 0: not known */
 } pgw_env;
 
 /* The first PostgreSQL that takes 0x1F, 0o17, 0b11 and 1_000 as numbers. */
@@ -40,8 +40,8 @@ typedef struct pgw_value {
     } as;
 } pgw_value;
 
-/* What goes along when a value is read: the session's settings, where its bytes may go, and what is
- * wrong with it. */
+/* What the reading of a value needs: the session's settings, memory for its bytes, and room for an
+ * error. */
 typedef struct pgw_reading {
     const pgw_env *env;
     pgw_arena *arena;

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Into 1970 from 2000, where PostgreSQL counts from. */
+/* Days from 1970 to 2000, from which PostgreSQL counts. */
 #define EPOCH_DAYS INT64_C(10957)
 #define EPOCH_USECS INT64_C(946684800000000)
 

@@ -6,11 +6,11 @@
 #include "protocol/value_text.h"
 #include "protocol/value_time.h"
 
-/* In the order in which they include each other: what is assigned implicitly may be explicit. */
+/* Ways to cast, in an order in which later ones include the earlier. */
 typedef enum cast_path {
     CAST_NONE,
-    CAST_EXPLICIT,   /* only by :: */
-    CAST_ASSIGNMENT, /* also into a column */
+    CAST_EXPLICIT,   /* the cast is made only by :: */
+    CAST_ASSIGNMENT, /* the cast is also made when a value is stored in a column */
 } cast_path;
 
 static bool is_integer(uint32_t type)
@@ -41,7 +41,7 @@ static cast_path find_path(uint32_t from, uint32_t to)
     return is_time(from) && is_time(to) ? CAST_ASSIGNMENT : CAST_NONE;
 }
 
-/* What does not depend on the session's output settings. */
+/* The text of a value whose type's text does not depend on the session's output settings. */
 static pgw_verdict to_text(const pgw_value *in, pgw_arena *arena, pgw_slice *text)
 {
     switch (in->type) {
@@ -77,7 +77,8 @@ static pgw_verdict cast_to_string(const pgw_value *in, uint32_t type, pgw_arena 
     return to_text(in, arena, &out->as.bytes);
 }
 
-/* A blank-padded text would be read with its blanks, which are not kept here. */
+/* Casts a text by its input function. A blank-padded one would be read with its blanks, which are
+ * not kept here. */
 static pgw_verdict cast_from_string(const pgw_value *in, uint32_t type, const pgw_reading *reading,
                                     pgw_value *out)
 {
@@ -106,7 +107,7 @@ static pgw_verdict convert(const pgw_value *in, uint32_t type, const pgw_reading
     return PGW_KNOWN;
 }
 
-/* An integer or a point in time that is of the type already, and whose fraction is not cut. */
+/* Whether a value is an integer or a time that has the type already, with no fraction to cut. */
 static bool is_as_it_is(const pgw_value *value, pgw_cast cast)
 {
     bool fixed = cast.type == PGW_INT8 || cast.type == PGW_INT4 || cast.type == PGW_INT2 ||
@@ -123,7 +124,8 @@ pgw_verdict pgw_value_cast(const pgw_value *in, pgw_cast cast, const pgw_reading
         *out = source;
         return PGW_KNOWN;
     }
-    bool typeless = source.type == PGW_UNKNOWN; /* a constant: the input function without typmod */
+    /* An untyped constant is read by the input function without typmod. */
+    bool typeless = source.type == PGW_UNKNOWN;
     *out = (pgw_value){.type = cast.type, .null = source.null};
     pgw_error_clear(reading->error);
     if (pgw_type_name(source.type) == NULL || pgw_type_name(cast.type) == NULL ||

@@ -10,8 +10,8 @@
 typedef struct pgw_cast {
     uint32_t type;
     int32_t typmod;     /* -1: none */
-    bool explicit_cast; /* as by `::`, which truncates character types; else as by assignment to a
-                           column, where too long is 22001 */
+    bool explicit_cast; /* the cast is by `::`, which truncates character types; else by assignment
+                           to a column, where a text that is too long is 22001 */
 } pgw_cast;
 
 /* `in` may be `out`. */

@@ -28,8 +28,8 @@ static pgw_verdict refuse_range(uint32_t type, pgw_slice text, pgw_error *error)
                       pgw_type_name(type));
 }
 
-/* As pg_strtoint64: counted downwards, because the least number has no positive twin, and what is
- * too large is said before what is behind it is looked at. */
+/* Reads a decimal as pg_strtoint64() does: downwards, because the least number has no positive
+ * twin; a number that is too large is told before the rest of the text is looked at. */
 static pgw_verdict decimal_in(uint32_t type, pgw_slice text, pgw_value *out, pgw_error *error)
 {
     int64_t least, most, number = 0;
@@ -144,7 +144,7 @@ static inline bool eight_digits(const char *digits, size_t len, uint64_t *out)
         memcpy(&word, digits, sizeof word);
         word = le64toh(word);
     } else if (len >= 4) {
-        uint32_t first, last; /* They overlap. */
+        uint32_t first, last; /* two halves, which overlap */
         memcpy(&first, digits, sizeof first);
         memcpy(&last, digits + len - sizeof last, sizeof last);
         word = (uint64_t)le32toh(last) << 32 | (uint64_t)le32toh(first) << 8 * (8 - len);

@@ -6,17 +6,17 @@
 
 #include "protocol/value.h"
 
-/* Reads what is nothing but digits, so few that any number of them fits; false: it is something
- * else, or of another type. */
+/* Reads a text of nothing but digits, so few that any number of them fits; false: the text is
+ * another, or the type no integer. */
 PGW_MUST_CHECK bool pgw_integer_plain(uint32_t type, pgw_slice text, pgw_value *out);
 /* Reads `text` as smallint's, integer's or bigint's input function of the server at hand does. */
 PGW_MUST_CHECK pgw_verdict pgw_integer_in(uint32_t type, pgw_slice text, const pgw_reading *reading,
                                           pgw_value *out);
-/* Writes a number of PostgreSQL 16's (" -0x1F", "1_000", "1_0.5e1_0") as all versions take it:
- * decimal, without underscores; `older` is in the arena. PGW_INVALID: it is not written so, or not
- * rightly. PGW_UNKNOWABLE: it is written so, and larger than 64 bits. */
+/* Writes a number in PostgreSQL 16's forms (" -0x1F", "1_000", "1_0.5e1_0") as all versions take
+ * it: decimal, without underscores; `older` is in the arena. PGW_INVALID: the text has no such
+ * form, or a wrong one. PGW_UNKNOWABLE: the number is larger than 64 bits. */
 PGW_MUST_CHECK pgw_verdict pgw_number_older(pgw_slice text, pgw_arena *arena, pgw_slice *older);
-/* Whether `integer` fits int2, int4 or int8; else 22003 "… out of range". */
+/* Whether `integer` fits int2, int4 or int8; else 22003, "out of range". */
 PGW_MUST_CHECK pgw_verdict pgw_integer_fit(uint32_t type, int64_t integer, pgw_value *out,
                                            pgw_error *error);
 

@@ -66,7 +66,8 @@ static bool special_float(pgw_slice word, double *real)
     return pgw_slice_ieq_str(word, "-infinity") || pgw_slice_ieq_str(word, "-inf");
 }
 
-/* What only some C libraries' strtod reads: hexadecimal numbers, nan(…), signed nan. */
+/* Whether only some C libraries' strtod() reads the word: hexadecimal numbers, nan(…), signed
+ * nan. */
 static bool depends_on_library(pgw_slice word)
 {
     if (word.len > 0 && (word.ptr[0] == '-' || word.ptr[0] == '+'))

@@ -8,7 +8,7 @@
 
 PGW_MUST_CHECK pgw_verdict pgw_float_in(uint32_t type, pgw_slice text, pgw_arena *arena,
                                         pgw_value *out, pgw_error *error);
-/* Between integers, floats and numeric. */
+/* Casts between integers, floats and numeric. */
 PGW_MUST_CHECK pgw_verdict pgw_number_cast(const pgw_value *in, uint32_t type, pgw_arena *arena,
                                            pgw_value *out, pgw_error *error);
 

@@ -20,7 +20,7 @@ enum {
     EXPONENT_MAX = INT32_MAX / 2
 };
 
-/* NaN, Infinity, -Infinity. */
+/* Whether the text is NaN, Infinity or -Infinity. */
 static bool is_special(pgw_slice text)
 {
     return text.len > 0 && (text.ptr[0] == 'N' || text.ptr[text.len - 1] == 'y');
@@ -46,7 +46,7 @@ static const char *match_special(pgw_slice text, size_t *at)
     return NULL;
 }
 
-/* Digits and at most one point; false if there is no digit where one must be. */
+/* Reads digits and at most one point; false if there is no digit where one must be. */
 static bool parse_digits(pgw_slice text, size_t *at, decimal *number)
 {
     bool point = *at < text.len && text.ptr[*at] == '.';
@@ -69,7 +69,8 @@ static bool parse_digits(pgw_slice text, size_t *at, decimal *number)
     return true;
 }
 
-/* The exponent behind 'e', read as strtol does: blanks before it are allowed. False: no digits. */
+/* Reads the exponent behind 'e' as strtol() does: blanks before it are allowed. False: no
+ * digits. */
 static bool parse_exponent(pgw_slice text, size_t *at, int64_t *exponent)
 {
     while (*at < text.len && pgw_is_blank(text.ptr[*at]))
@@ -115,7 +116,8 @@ static int64_t digits_before(const decimal *number)
     return (int64_t)number->length - number->scale;
 }
 
-/* numeric_out: sign, at least one digit before the point, `scale` digits behind it. */
+/* Prints a number as numeric_out() does: sign, at least one digit before the point, `scale` digits
+ * behind it. */
 static pgw_slice print_decimal(const decimal *number, pgw_arena *arena)
 {
     int64_t before = digits_before(number), scale = number->scale > 0 ? number->scale : 0;
@@ -203,7 +205,7 @@ static pgw_verdict refuse_precision(int precision, int scale, pgw_error *error)
     return PGW_INVALID;
 }
 
-/* The scale is as numeric_in() printed it, so zeros are added up to the column's. */
+/* Adds zeros until `scale` digits stand behind the point. */
 static void pad_decimal(decimal *number, int64_t scale)
 {
     for (; number->scale < scale; number->scale++)
@@ -288,7 +290,7 @@ static void expand_groups(pgw_slice bytes, int count, decimal *number)
     }
 }
 
-/* NULL: the sign is none of these. */
+/* The special value that a sign stands for; NULL: none. */
 static const char *special_of(int sign)
 {
     return sign == 0xc000   ? "NaN"
@@ -322,7 +324,7 @@ static pgw_verdict recv_finite(pgw_slice bytes, int64_t most, pgw_arena *arena, 
 pgw_verdict pgw_numeric_recv_long(pgw_slice bytes, int64_t most, pgw_arena *arena, pgw_value *out,
                                   pgw_error *error)
 {
-    if (bytes.len < 8) /* which part is missing decides which error: not worth repeating */
+    if (bytes.len < 8) /* the error depends on the missing part, which is left to the server */
         return PGW_UNKNOWABLE;
     int count = read_16(bytes, 0), sign = read_16(bytes, 4), scale = read_16(bytes, 6);
     const char *special = special_of(sign);
@@ -351,7 +353,7 @@ pgw_verdict pgw_numeric_recv(pgw_slice bytes, pgw_arena *arena, pgw_value *out, 
     return pgw_numeric_recv_long(bytes, PGW_NUMERIC_MAX, arena, out, error);
 }
 
-/* Where a printed number has its digits. */
+/* The sign and the digits of a printed number. */
 typedef struct printed {
     bool minus;
     pgw_slice whole, fraction;

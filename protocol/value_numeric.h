@@ -15,7 +15,7 @@ PGW_MUST_CHECK pgw_verdict pgw_numeric_in(pgw_slice text, pgw_arena *arena, pgw_
                                           pgw_error *error);
 PGW_MUST_CHECK pgw_verdict pgw_numeric_recv(pgw_slice bytes, pgw_arena *arena, pgw_value *out,
                                             pgw_error *error);
-/* … that may have up to `most` digits. */
+/* pgw_numeric_recv() of a number with up to `most` digits. */
 PGW_MUST_CHECK pgw_verdict pgw_numeric_recv_long(pgw_slice bytes, int64_t most, pgw_arena *arena,
                                                  pgw_value *out, pgw_error *error);
 /* Appends the binary form of a number as numeric_out prints it, however long that is. */
@@ -23,7 +23,7 @@ void pgw_numeric_send(pgw_slice text, pgw_buf *out);
 /* Rounds to the typmod's scale; 22003 if the precision does not suffice. */
 PGW_MUST_CHECK pgw_verdict pgw_numeric_fit(int32_t typmod, pgw_arena *arena, pgw_value *value,
                                            pgw_error *error);
-/* Rounded half away from zero. */
+/* Converts a number to an integer, rounded half away from zero. */
 PGW_MUST_CHECK pgw_verdict pgw_numeric_to_integer(pgw_slice text, uint32_t type, pgw_value *out,
                                                   pgw_error *error);
 /* The same number without needless zeros, a slice of `text`: 1.50 is 1.5, 0.00 is 0. */

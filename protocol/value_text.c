@@ -95,7 +95,7 @@ static pgw_slice trim_blanks(pgw_slice text)
     return text;
 }
 
-/* Any beginning of `word` that is at least `least` letters long. */
+/* Whether the text is a beginning of `word` of at least `least` letters. */
 static bool abbreviates(pgw_slice text, const char *word, size_t least)
 {
     size_t length = strlen(word);
@@ -135,7 +135,7 @@ static int hex_digit(char c)
     return -1;
 }
 
-/* Braces around it and a hyphen behind every second byte are allowed. */
+/* Parses a uuid; braces around it and a hyphen behind every second byte are allowed. */
 static bool uuid_parse(pgw_slice text, unsigned char uuid[16])
 {
     bool braces = text.len > 0 && text.ptr[0] == '{';

@@ -23,7 +23,7 @@ enum {
     OFFSET_HOURS_MAX = 15
 };
 
-/* What was read: ISO 8601's fields, not yet checked. */
+/* The fields of a text in a form of ISO 8601, not yet checked. */
 typedef struct moment {
     int64_t year, month, day;
     int64_t hour, minute, second, fraction; /* fraction in microseconds */
@@ -58,7 +58,7 @@ static size_t take_blanks(cursor *c)
     return c->at - start;
 }
 
-/* A run of `least` to `most` digits, at most 9. */
+/* Takes a run of `least` to `most` digits, at most 9. */
 static bool take_number(cursor *c, size_t least, size_t most, int64_t *number)
 {
     size_t digits = 0;
@@ -77,7 +77,8 @@ static bool take_date(cursor *c, moment *m)
            take_number(c, 1, 2, &m->month) && take(c, '-') && take_number(c, 1, 2, &m->day);
 }
 
-/* The digits behind the point, to microseconds: through a double, because PostgreSQL does so. */
+/* Takes the digits behind the point, to microseconds: through a double, because PostgreSQL does
+ * so. */
 static bool take_fraction(cursor *c, moment *m)
 {
     char digits[FRACTION_DIGITS_MAX + 2] = ".";
@@ -103,7 +104,7 @@ static bool take_time(cursor *c, moment *m)
     return !take(c, '.') || take_fraction(c, m);
 }
 
-/* +HH, +HHMM, +HH:MM, +HH:MM:SS. */
+/* Takes an offset: +HH, +HHMM, +HH:MM or +HH:MM:SS. */
 static bool take_offset(cursor *c, moment *m)
 {
     m->offset_minus = take(c, '-');
@@ -148,7 +149,7 @@ static pgw_slice trim_end(pgw_slice text)
     return text;
 }
 
-/* Behind all else, as PostgreSQL writes it. */
+/* Takes " BC" from the end of the text, where PostgreSQL writes it. */
 static bool trim_era(pgw_slice *text)
 {
     enum { LENGTH = 3 };
@@ -159,7 +160,7 @@ static bool trim_era(pgw_slice *text)
     return true;
 }
 
-/* False: not one of the ISO forms, which says nothing of whether PostgreSQL would take it. */
+/* Reads a text in ISO form. False: it has another form, which PostgreSQL may take or not. */
 static bool parse_moment(pgw_slice text, moment *m)
 {
     cursor c = {trim_end(text), 0};
@@ -188,7 +189,7 @@ static int64_t days_in_month(int64_t year, int64_t month)
 /* The Gregorian calendar repeats; counted from so many cycles earlier, no year is below zero. */
 enum { CYCLES = 25000, CYCLE_YEARS = 400, CYCLE_DAYS = 146097, EPOCH_DAYS = 730425 };
 
-/* Counted through: 1 BC is 0. */
+/* The year counted through: 1 BC is 0. */
 static int64_t year_of(const moment *m)
 {
     return m->before_christ ? 1 - m->year : m->year;
@@ -220,7 +221,7 @@ static pgw_verdict refuse_field(pgw_slice text, pgw_error *error)
                       PGW_SHOWN(text));
 }
 
-/* In PostgreSQL's order: time and offset where they stand, the date at last. */
+/* Checks the fields in PostgreSQL's order: time and offset first, the date last. */
 static pgw_verdict check_moment(const moment *m, pgw_slice text, pgw_error *error)
 {
     if (m->minute > 59 || m->second > 60 || time_of_day(m) > USECS_PER_DAY)
@@ -265,7 +266,7 @@ static pgw_verdict make_timestamp(uint32_t type, const moment *m, pgw_slice text
             east = env->zone_seconds;
     }
     int64_t days = days_from_date(m);
-    /* a day earlier, an offset to the west may still bring it into range */
+    /* an offset to the west may bring a day earlier into range */
     if (days >= DATE_LEAST - 1 && days <= TIMESTAMP_DATE_END) {
         out->as.integer = days * USECS_PER_DAY + (time_of_day(m) - east * USECS_PER_SECOND);
         if (timestamp_holds(out->as.integer))
@@ -300,9 +301,9 @@ static bool match_infinity(pgw_slice text, bool *minus)
     return pgw_slice_ieq_str(text, "infinity");
 }
 
-/* Eight bytes that are those of the form but for its zeros, where any digits are: each of the
- * result is the number of the two digits that begin there. False: they are others. `marks`: which
- * bytes of the form are no zeros. */
+/* Reads eight bytes that are those of the form, but for its zeros, which are any digits. Each byte
+ * of the result is the number of the two digits that begin there. False: the bytes are others.
+ * `marks`: which bytes of the form are no zeros. */
 static bool take_form(const char *at, const char *form, const char *marks, uint64_t *numbers)
 {
     const uint64_t zeros = UINT64_C(0x3030303030303030), tops = UINT64_C(0x8080808080808080);
@@ -346,7 +347,7 @@ bool pgw_time_usual(pgw_slice text, int64_t *usecs)
 pgw_verdict pgw_time_in(uint32_t type, pgw_slice text, const pgw_env *env, pgw_value *out,
                         pgw_error *error)
 {
-    enum { TEXT_MAX = 100 }; /* longer ones PostgreSQL's own work space may refuse */
+    enum { TEXT_MAX = 100 }; /* PostgreSQL's work space may be too small for longer texts */
     moment m;
     bool minus;
     *out = (pgw_value){.type = type};
@@ -431,7 +432,7 @@ pgw_verdict pgw_time_cast(const pgw_value *in, uint32_t type, const pgw_env *env
 
 /* --- out --- */
 
-/* The reverse of days_from_date(). */
+/* The date of a number of days since 2000-01-01: the reverse of days_from_date(). */
 static moment date_from_days(int64_t days)
 {
     moment m = {0};

@@ -9,13 +9,13 @@
 
 PGW_MUST_CHECK pgw_verdict pgw_time_in(uint32_t type, pgw_slice text, const pgw_env *env,
                                        pgw_value *out, pgw_error *error);
-/* The same of a timestamptz of the form 2026-01-31 12:00:00+00, in little time. False: it is of
+/* Reads a timestamptz of the form 2026-01-31 12:00:00+00, in little time. False: the text has
  * another form, or may be wrong. */
 PGW_MUST_CHECK bool pgw_time_usual(pgw_slice text, int64_t *usecs);
 PGW_MUST_CHECK pgw_verdict pgw_time_recv(uint32_t type, int64_t integer, pgw_value *out,
                                          pgw_error *error);
 void pgw_time_fit(int32_t typmod, pgw_value *value); /* rounds to the typmod's fraction digits */
-/* Appends it as the output function does with DateStyle ISO, and TimeZone UTC. */
+/* Appends the value as the output function does with DateStyle ISO, and TimeZone UTC. */
 void pgw_time_out(const pgw_value *value, pgw_buf *out);
 PGW_MUST_CHECK pgw_verdict pgw_time_cast(const pgw_value *in, uint32_t type, const pgw_env *env,
                                          pgw_value *out, pgw_error *error);

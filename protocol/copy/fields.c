@@ -50,7 +50,7 @@ pgw_copy_field pgw_copy_field_text(const pgw_copy_options *options, char *raw, s
     return (pgw_copy_field){.bytes = {raw, out}};
 }
 
-/* Without quotes and escapes; how many bytes are left. */
+/* Takes quotes and escapes away; returns how many bytes are left. */
 static size_t unquote(const pgw_copy_options *options, char *raw, size_t len)
 {
     size_t out = 0;

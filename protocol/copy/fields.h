@@ -20,14 +20,15 @@ typedef enum pgw_copy_header {
 /* How a column of csv takes the NULL string. */
 typedef enum pgw_copy_force {
     PGW_COPY_FORCE_NOTHING,
-    PGW_COPY_FORCE_NULL = 1 << 0,    /* It is NULL also in quotes. */
-    PGW_COPY_FORCE_NOT_NULL = 1 << 1 /* It is no NULL without quotes. */
+    PGW_COPY_FORCE_NULL = 1 << 0,    /* The NULL string is NULL also in quotes. */
+    PGW_COPY_FORCE_NOT_NULL = 1 << 1 /* The NULL string is no NULL without quotes. */
 } pgw_copy_force;
 
 /* A field of a row, as COPY would give it to the input function of its column's type. */
 typedef struct pgw_copy_field {
     bool null;
-    bool unknown; /* It is the marker of the column's default, or longer than PGW_COPY_KEY_MOST. */
+    bool unknown; /* The field is the marker of the column's default, or longer than
+                     PGW_COPY_KEY_MOST. */
     pgw_slice bytes;
 } pgw_copy_field;
 
@@ -71,7 +72,7 @@ static inline pgw_copy_field pgw_copy_field_plain(const pgw_copy_options *option
 
 /* Reads a field of text in place: the result lies in the bytes of `raw`. */
 pgw_copy_field pgw_copy_field_text(const pgw_copy_options *options, char *raw, size_t len);
-/* Reads a field of csv in place, likewise; `force` is of pgw_copy_force. */
+/* Reads a field of csv in place, too; `force` has flags of pgw_copy_force. */
 pgw_copy_field pgw_copy_field_csv(const pgw_copy_options *options, unsigned force, char *raw,
                                   size_t len);
 

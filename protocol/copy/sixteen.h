@@ -14,7 +14,6 @@
 /* The compiler compares them all at once, where the machine can. */
 typedef unsigned char sixteen __attribute__((vector_size(16)));
 
-/* Of csv, the escape is the last: it means nothing outside of quotes. */
 /* One bit for each byte of `matches`, which is 0 or 255. */
 static inline uint64_t bits_of(sixteen matches)
 {

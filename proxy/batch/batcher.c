@@ -15,7 +15,7 @@
 enum {
     SWEEP_MS = 10 * 1000,
     QUEUE_IDLE_MS = 60 * 1000,
-    QUEUE_BYTES = 16 * 1024 * 1024, /* if the texts of queues are more, none of them idles */
+    QUEUE_BYTES = 16 * 1024 * 1024, /* bytes of texts in keys; above, no empty queue is kept */
     MEASURE_MS = 1000
 };
 
@@ -26,15 +26,15 @@ struct px_batcher {
     px_queue_table queues;
     px_pools pools;
     px_flights flights;
-    px_register home;      /* of this worker's sessions */
-    px_unit_chain waiting; /* for keys */
+    px_register home;      /* the units of this worker's sessions */
+    px_unit_chain waiting; /* units that wait for rows before them with the same keys */
     px_pauses pauses;
     px_schedule schedule;
-    px_unit_line granted; /* have their keys now, and are to be queued */
-    px_unit_line done;    /* of this worker's sessions, to be told */
+    px_unit_line granted; /* units that have their keys now, and are to be queued */
+    px_unit_line done;    /* units with an outcome, whose sessions are this worker's */
     bool winding_up;
     size_t here;            /* units between arrival and outcome */
-    uint64_t next_deadline; /* none of them expires before */
+    uint64_t next_deadline; /* px_worker_now() scale: no unit here expires before */
     uint64_t next_sweep, next_measure;
 };
 
@@ -65,7 +65,7 @@ static px_pool *find_pool(px_batcher *batcher, px_identity *identity)
     return pool;
 }
 
-/* A courtesy while few links are in use: nobody else is to find none for it. */
+/* A link is opened ahead only while few are in use, so that no other identity lacks one for it. */
 void px_batcher_expect(px_worker *worker, px_identity *identity)
 {
     const cfg_config *config = worker->config;
@@ -109,7 +109,8 @@ static void dispatch_all(px_batcher *batcher)
 void px_batcher_turn(px_batcher *batcher)
 {
     dispatch_all(batcher);
-    while (batcher->done.first != NULL || batcher->granted.first != NULL) { /* for want of links */
+    /* Dispatching may give up or reroute units, whose keys others wait for. */
+    while (batcher->done.first != NULL || batcher->granted.first != NULL) {
         wind_up(batcher);
         dispatch_all(batcher);
     }
@@ -229,7 +230,7 @@ static bool give_up(px_batcher *batcher, px_unit *unit)
     return true;
 }
 
-/* What is on a link stays there; it is looked at again between attempts. */
+/* A unit on a link stays there: it is looked at again between attempts. */
 static void take_out(px_batcher *batcher, px_unit *unit)
 {
     px_unit *granted;
@@ -247,7 +248,7 @@ static void take_out(px_batcher *batcher, px_unit *unit)
     }
 }
 
-/* Goes to the unit's owner and back; the unit is pinned at home until then. */
+/* A withdrawal goes to the unit's owner and back; the unit is pinned at home until then. */
 typedef struct withdrawal {
     px_message message;
     px_unit *unit;
@@ -414,7 +415,7 @@ static void on_due(void *owner)
     wind_up(owner);
 }
 
-/* Its place is where it was: in front of what has come since. Its queue may be another one. */
+/* A unit whose pause is over goes in front of those that came since, maybe in another queue. */
 static void on_paused(void *owner, px_unit *unit)
 {
     px_batcher *batcher = owner;

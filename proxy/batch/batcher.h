@@ -7,10 +7,11 @@
 
 #include "proxy/backend/base/unit.h"
 
-/* A session of this identity has come, whose rows may be batched: the worker's first link for them
- * is opened before they are there. */
+/* A session of this identity has come, whose rows may be batched: the worker's first link for these
+ * is opened before they come. */
 void px_batcher_expect(px_worker *worker, px_identity *identity);
-/* Takes the unit. May call nothing before it returns: the outcome comes on a later turn. */
+/* Takes the unit. Calls nothing of the session before it returns: the outcome comes on a later
+ * turn. */
 void px_batcher_submit(px_unit *unit);
 /* Asks that a unit be withdrawn (cancel, disconnect): if it is still queued it comes back FAILED
  * with 57014, else its true outcome comes. By home and ticket, for the unit may be another
@@ -24,7 +25,7 @@ void px_batcher_free(struct px_batcher *batcher);
  * free. Units of one turn wait for nothing but each other, and are written when they would be
  * anyway. */
 void px_batcher_turn(struct px_batcher *batcher);
-void px_batcher_tick(struct px_batcher *batcher); /* deadlines, idle links; every 100 ms */
-extern const px_tenant px_batcher_tenant;         /* these, called by the worker */
+void px_batcher_tick(struct px_batcher *batcher); /* every 100 ms: deadlines, idle links */
+extern const px_tenant px_batcher_tenant; /* the functions above, as the worker calls them */
 
 #endif

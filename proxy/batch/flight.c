@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SCRATCH = 4 * 1024 * 1024 }; /* kept for the next batch */
+enum { MAX_SCRATCH = 4 * 1024 * 1024 }; /* bytes that are kept for the next batch */
 
 static px_flights *flights_of(const px_pool *pool)
 {
@@ -48,8 +48,9 @@ static void note_time(px_batch *batch, px_unit *unit)
     batch->since = now;
 }
 
-/* The unit gives its link back until it is sent again, and keeps its keys; unless nobody wants it
- * any more. False: there is no time left for another try, so it is told why this one has failed. */
+/* Has the unit sent again after a pause, in which it has no link and keeps its keys; a withdrawn
+ * one is given up. False: there is no time for another try, and the unit is to fail with this one's
+ * error. */
 static bool postpone(px_batch *batch, px_unit *unit)
 {
     const px_flights *flights = flights_of(batch->link->pool);
@@ -79,13 +80,14 @@ static void on_answered(px_attempt *attempt, px_unit *unit, px_verdict verdict)
     if (verdict == PX_VERDICT_LATER && postpone(batch, unit))
         return;
     if (verdict == PX_VERDICT_LATER && attempt->shared)
-        verdict = PX_VERDICT_REPEAT; /* no time is left: whose fault it is shows apart */
+        verdict = PX_VERDICT_REPEAT; /* no time is left: units sent alone show whose fault it is */
     if (verdict == PX_VERDICT_REPEAT) {
         px_batch_add_again(batch, unit);
         px_count(metrics_of(batch), PX_UNITS_REPEATED, 1);
         return;
     }
-    if (verdict == PX_VERDICT_REROUTE && unit->withdrawn) { /* nobody is to wait for that lock */
+    /* A withdrawn unit is not to wait for a lock. */
+    if (verdict == PX_VERDICT_REROUTE && unit->withdrawn) {
         pgw_error error;
         pgw_fail(&error, "57014", "canceling statement due to user request");
         px_unit_fail(unit, &error);
@@ -95,12 +97,12 @@ static void on_answered(px_attempt *attempt, px_unit *unit, px_verdict verdict)
     }
     if (unit->repeated && verdict != PX_VERDICT_COMMITTED && unit->error.len > 0 &&
         px_classify(pgw_slice_buf(&unit->error)) == PX_ERROR_STALE)
-        batch->link->doomed = true; /* it does not see what the catalog sees */
+        batch->link->doomed = true; /* this link does not see what keyspread read of the catalog */
     unit->outcome = verdict == PX_VERDICT_COMMITTED ? PX_UNIT_COMMITTED
                     : verdict == PX_VERDICT_REROUTE ? PX_UNIT_REROUTED
                                                     : PX_UNIT_FAILED;
     if (verdict == PX_VERDICT_REROUTE)
-        pgw_buf_clear(&unit->notices); /* they come again */
+        pgw_buf_clear(&unit->notices); /* the own link will send these notices again */
     finish(flights_of(batch->link->pool), unit);
 }
 
@@ -204,7 +206,7 @@ static px_progress on_reply(px_pool_link *link, char type, pgw_slice message)
     return px_writer_on_message(link->writer, type, message);
 }
 
-/* Units that are to be sent again, but not on this link. They keep their keys and their place. */
+/* Queues units that are to be sent again, but not on this link. They keep keys and place. */
 static void requeue(px_flights *flights, px_batch *batch)
 {
     while (batch->again_count > 0) {
@@ -221,7 +223,7 @@ static void land(px_flights *flights, px_batch *batch)
     flights->ops->moved(flights->owner, queue);
 }
 
-/* The size was too large if each unit alone is not refused for it: anybody may raise 54000. */
+/* The batch was too large if no unit alone is refused with 54000, which any function may raise. */
 static bool learn_size(px_batch *batch)
 {
     bool refused = batch->refused_size && !batch->attempt.refused_size;
@@ -303,7 +305,7 @@ static void fail_unknown(px_flights *flights, px_unit *unit, const char *fatal)
         pgw_error_detail(&error, "The server ended the connection with SQLSTATE %s.", fatal);
     px_unit_fail(unit, &error);
     pgw_buf_clear(&unit->notices);
-    unit->completed = 0; /* a tag that came is no promise, and is told to nobody */
+    unit->completed = 0; /* a tag that came is no promise, and is not told to the client */
     unit->failure = PX_FAILED_UNKNOWN;
     finish(flights, unit);
 }
@@ -344,8 +346,8 @@ static void turn_away(px_flights *flights, px_queue *queue, const pgw_error *err
     flights->ops->moved(flights->owner, queue);
 }
 
-/* Nobody can serve the queues that wait: their units are told why. If it is their user who is not
- * let in (any more), or not once more, the sessions may have links of before. */
+/* No link can be opened for the queues that wait: their units are told why. If it is their user
+ * that is refused, or one more link of it, units are rerouted: sessions may have older links. */
 static void on_unreachable(px_pool *pool, const pgw_error *error)
 {
     px_flights *flights = flights_of(pool);
@@ -355,12 +357,13 @@ static void on_unreachable(px_pool *pool, const pgw_error *error)
         turn_away(flights, queue, reroute ? NULL : error, true);
 }
 
-/* What waits for a link goes to its session's own; with `all`, also where there is none yet. */
+/* Reroutes units that wait for a link; with `all`, also those whose sessions have no link yet. */
 static void reroute_waiting(px_pool *pool, bool all)
 {
     px_flights *flights = flights_of(pool);
     size_t count = pool->ready.count;
-    px_queue **queues = pgw_alloc((count + 1) * sizeof(px_queue *)); /* the heap changes */
+    /* A copy is walked, for the heap changes. */
+    px_queue **queues = pgw_alloc((count + 1) * sizeof(px_queue *));
     if (count > 0)
         memcpy(queues, pool->ready.heap, count * sizeof(px_queue *));
     for (size_t i = 0; i < count; i++)
@@ -368,7 +371,7 @@ static void reroute_waiting(px_pool *pool, bool all)
     free(queues);
 }
 
-/* Others need all links. */
+/* Other pools have all links: units whose sessions have their own go there. */
 static void on_starved(px_pool *pool)
 {
     reroute_waiting(pool, false);

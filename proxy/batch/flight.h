@@ -7,15 +7,15 @@
 
 #include "proxy/batch/pool.h"
 
-/* What flights tell. */
+/* What flights tell the batcher. */
 typedef struct px_flight_ops {
     /* The unit has its outcome. */
     void (*finish)(void *owner, px_unit *unit);
-    /* Finishes it, and is true, if it expired or is not wanted any more. */
+    /* Finishes the unit and returns true if it expired or was withdrawn. */
     bool (*give_up)(void *owner, px_unit *unit);
     /* The unit is about to wait in its queue again. */
     void (*back)(void *owner, px_unit *unit);
-    /* … in so many ms. */
+    /* The unit is to wait in its queue again after a pause of `ms` milliseconds. */
     void (*later)(void *owner, px_unit *unit, uint32_t ms);
     /* Units, or a batch, have come into the queue or gone from it. */
     void (*moved)(void *owner, px_queue *queue);
@@ -23,7 +23,7 @@ typedef struct px_flight_ops {
     void (*wind_up)(void *owner);
 } px_flight_ops;
 
-/* A worker's. */
+/* The flights of one worker. */
 typedef struct px_flights {
     px_worker *worker;
     const px_flight_ops *ops;
@@ -31,7 +31,7 @@ typedef struct px_flights {
     pgw_buf scratch;
 } px_flights;
 
-/* Of pools whose owner is a px_flights. */
+/* The functions of pools whose owner is a px_flights. */
 extern const px_pool_ops px_flight_pool_ops;
 /* Gives the pool's links to the queues that wait longest. */
 void px_flight_dispatch(px_pool *pool);

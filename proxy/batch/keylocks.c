@@ -8,11 +8,11 @@
 typedef struct px_key_claim {
     struct lock *lock; /* NULL: the row needs no claim in this place */
     px_unit *unit;
-    struct px_key_claim *next, *previous; /* in the lock's order of arrival */
+    struct px_key_claim *next, *previous; /* neighbours in the lock's list, in order of arrival */
     bool alone, granted;
 } claim;
 
-/* Of a hash, or of one key under a hash. Exists while somebody holds it or waits for it. */
+/* A lock of a hash, or of one key under a hash. It exists while a unit holds it or waits for it. */
 typedef struct lock {
     struct lock *chain;
     struct px_key_table *table;
@@ -26,13 +26,13 @@ typedef struct px_key_table {
     struct px_key_table *next;
     char *name;
     pthread_mutex_t mutex;
-    lock **slots; /* a power of two */
+    lock **slots; /* an array whose length, slot_count, is a power of two */
     size_t slot_count, lock_count;
     lock *spare;
     size_t spare_count;
-    bool hashes;   /* rows whose key is known hold their hashes, too: others may ask for these */
-    size_t calm;   /* locks that were made since a row did */
-    uint64_t seed; /* so that nobody can choose keys that share a slot */
+    bool hashes;   /* rows of known keys hold their hashes, too: other rows may claim these */
+    size_t calm;   /* locks that were made since a row last claimed its hash alone */
+    uint64_t seed; /* random, so that clients cannot choose keys that share a slot */
 } key_table;
 
 /* The tables of the process: as many as were ever configured, so they are only added. */
@@ -80,7 +80,7 @@ static uint64_t mix(uint64_t x)
     return x ^ (x >> 33);
 }
 
-/* Its lower bits say where its lock stands. */
+/* The place of a lock: its lower bits say in which slot the lock stands. */
 static uint64_t place_of(const key_table *table, uint64_t hash, uint64_t fingerprint, bool is_key)
 {
     uint64_t mixed = mix(hash ^ table->seed);
@@ -157,8 +157,8 @@ static lock *find_lock(key_table *table, uint64_t hash, uint64_t fingerprint, bo
     return l;
 }
 
-/* Hashes are not held any more once so many keys have come without them that to look at all slots,
- * when they are held again, is nothing beside that. */
+/* Once the table has been calm for more locks than it has slots, hashes are not held any more:
+ * holding them again, which looks at all slots, is cheap beside that. */
 static void drop_lock(lock *l)
 {
     key_table *table = l->table;
@@ -243,12 +243,12 @@ static px_unit *remove_claims(px_unit *unit)
     return ready;
 }
 
-/* A row has two places for claims: of its key, or of its hash if the key is not known; and behind
- * it that of the hash of a known key. */
+/* A row has two places for claims: the first of its key, or of its hash if the key is not known;
+ * the second of the hash of a known key. */
 enum { PLACES = 2 };
 
-/* Whoever holds keys, or waits for them, holds their hashes from now on. Nobody holds any alone
- * yet. */
+/* Units that hold keys, or wait for them, hold their hashes as well from now on. No unit holds a
+ * hash alone yet. */
 static void hold_hashes(key_table *table)
 {
     table->calm = 0;
@@ -264,7 +264,8 @@ static void hold_hashes(key_table *table)
     }
 }
 
-/* Rows whose key is not known go first: who holds a hash alone needs nothing more for its rows. */
+/* Rows whose key is not known go first: a unit that holds a hash alone needs no more for its
+ * rows. */
 static void claim_rows(px_unit *unit)
 {
     for (size_t i = 0; i < unit->row_count; i++) {
@@ -303,7 +304,7 @@ static void find_tables(px_unit *unit)
     }
 }
 
-/* Every thread takes them in the same order. */
+/* Every thread takes the mutexes of tables in the same order. */
 static void lock_tables(const px_unit *unit)
 {
     for (size_t i = 0; i < unit->table_count; i++)
@@ -316,7 +317,7 @@ static void unlock_tables(const px_unit *unit)
         pthread_mutex_unlock(&unit->locked[i]->mutex);
 }
 
-/* Many are not zeroed. */
+/* Room in the unit's arena for claims, which is not zeroed if they are many. */
 static claim *room_for(px_unit *unit, size_t claims)
 {
     enum { FEW = 64 };
@@ -345,7 +346,7 @@ bool px_keylocks_claim(px_unit *unit)
     return granted;
 }
 
-/* Taken from the front of a list, the last comes first: turns the order of granting round. */
+/* Turns a list of granted units round: units were put in front, so that the last comes first. */
 static px_unit *reversed(px_unit *list)
 {
     px_unit *result = NULL;

@@ -22,14 +22,14 @@ PGW_MUST_CHECK bool px_keylocks_claim(px_unit *unit);
 /* Gives the claims up; returns the units that now have all of theirs. */
 PGW_MUST_CHECK px_unit *px_keylocks_release(px_unit *unit);
 /* Takes a waiting unit's claims back and fills `granted` as release returns it. False, and nothing
- * done: it was granted meanwhile, and whoever did that is about to hand it over. */
+ * done: the unit was granted meanwhile, and the thread that did that is about to hand it over. */
 PGW_MUST_CHECK bool px_keylocks_cancel(px_unit *unit, px_unit **granted);
 static inline px_unit *px_keylocks_next(const px_unit *granted)
 {
     return (px_unit *)granted->message.next;
 }
 
-/* At the end of the process: nothing is held any more. */
+/* Frees all tables at the end of the process: no unit holds keys any more. */
 void px_keylocks_free(void);
 
 #endif

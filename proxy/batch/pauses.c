@@ -12,7 +12,8 @@ static void arm(px_pauses *pauses, uint64_t due)
         uv_timer_start(pauses->timer, on_timer, in, 0);
 }
 
-/* From the last one on, for each is put in front of those that wait: they keep their order. */
+/* Goes from the last unit to the first: each is put in front of its queue, so they keep their
+ * order. */
 static void on_timer(uv_timer_t *timer)
 {
     px_pauses *pauses = timer->data;

@@ -8,21 +8,23 @@
 #include "proxy/batch/unit_list.h"
 
 typedef struct px_pauses_ops {
-    void (*over)(void *owner, px_unit *unit); /* its pause: it is not among them any more */
-    void (*due)(void *owner);                 /* … and so it was told of all of them */
+    /* The unit's pause is over, and it is not in the list any more. */
+    void (*over)(void *owner, px_unit *unit);
+    /* `over` was called for all units whose pause is over. */
+    void (*due)(void *owner);
 } px_pauses_ops;
 
-/* A worker's. */
+/* The pauses of one worker's units. */
 typedef struct px_pauses {
     px_worker *worker;
     const px_pauses_ops *ops;
     void *owner;
-    px_unit_chain units; /* in the order in which they came */
+    px_unit_chain units; /* pausing units, in the order in which they came */
     uv_timer_t *timer;
 } px_pauses;
 
 void px_pauses_begin(px_pauses *pauses, px_worker *worker, const px_pauses_ops *ops, void *owner);
-/* Its timer goes. */
+/* Closes the timer. */
 void px_pauses_end(px_pauses *pauses);
 /* The unit is in no other list. */
 void px_pauses_add(px_pauses *pauses, px_unit *unit, uint32_t ms);

@@ -16,14 +16,14 @@
 
 enum {
     IDLE_MS = 60 * 1000,
-    TURN_MS = 50, /* a link serves its pool so long at least, while others starve */
+    TURN_MS = 50, /* a link serves its pool for so long at least while others starve */
     STARVED_MS = 100,
-    AWAY_MS = 2000, /* idle in a database that has no session any more */
+    AWAY_MS = 2000, /* a link may be idle for so long in a database without sessions */
     LEAVING_MS = 2000,
-    CHANGED_MS = 10 * 1000,        /* between two tries whether settings are as they were */
-    YIELD_MS = 200,                /* somebody else has the place of a link */
-    REOPEN_MS = 1000,              /* after a failure, while other links do the work */
-    MAX_MESSAGE = 16 * 1024 * 1024 /* no reply to an INSERT is as long */
+    CHANGED_MS = 10 * 1000, /* pause between two tries whether settings are as they were */
+    YIELD_MS = 200,         /* no link is opened for so long after one was given to another pool */
+    REOPEN_MS = 1000,       /* no link is opened for so long after a failure, while others work */
+    MAX_MESSAGE = 16 * 1024 * 1024 /* bytes: no reply to an INSERT is as long */
 };
 
 px_pool *px_pool_new(px_worker *worker, px_identity *identity, const px_pool_ops *ops, void *owner)
@@ -90,7 +90,7 @@ void px_pools_sweep(px_pools *pools)
 
 /* ---- what links tell ---- */
 
-/* 0 is not known, as of a server that does not say. */
+/* Settings of 0 are not known, as with a server that does not say them. */
 static bool inherits_the_same(const px_pool_link *l)
 {
     uint64_t settings = px_link_settings(l->link), wanted = l->pool->identity->settings;
@@ -121,7 +121,7 @@ static void refuse(px_pool_link *l)
     pool->ops->on_turn(pool);
 }
 
-/* What older links reported is not so any more: the server is another, or its settings are. */
+/* Older links that reported other settings are closed: the server is another, or its settings. */
 static void drop_unlike(px_pool_link *fresh)
 {
     for (px_pool_link *l = fresh->pool->links; l != NULL; l = l->next)
@@ -129,8 +129,8 @@ static void drop_unlike(px_pool_link *fresh)
             l->doomed = l->spare = true;
 }
 
-/* Whether others need it more: they have none, and this pool has another, or nothing to do, or has
- * had its turn. */
+/* Whether other pools, which have none, need the link more: this pool has another, or nothing to
+ * do, or has had its turn. */
 static bool gives_way(const px_pool_link *l)
 {
     const px_pool *pool = l->pool;
@@ -139,7 +139,7 @@ static bool gives_way(const px_pool_link *l)
             px_worker_now(pool->worker) - l->ready_since >= TURN_MS);
 }
 
-/* It is not used again: it is old, or of no use. */
+/* Whether the link is not to be used again: it is too old, or of no use. */
 static bool is_over(const px_pool_link *l)
 {
     uint64_t age = px_worker_now(l->pool->worker) - l->ready_since;
@@ -157,7 +157,7 @@ static void become_idle(px_pool_link *l)
     px_pool_links_first(l);
 }
 
-/* All links, while their database is being left; those at work when they are done. */
+/* Marks all links to be closed while their database is being left; busy ones close when done. */
 static void leave(px_pool *pool)
 {
     bool left = px_worker_now(pool->worker) < pool->leaving_until;
@@ -178,7 +178,7 @@ static void on_link_ready(px_link *link)
     drop_unlike(l);
     l->ready_since = px_worker_now(pool->worker);
     become_idle(l);
-    pool->ops->on_free(pool); /* what waited for it is written, wherever links leave */
+    pool->ops->on_free(pool); /* queues that waited for the link use it before it may be closed */
     leave(pool);
     px_spare_shed(pool);
     pool->ops->on_turn(pool);
@@ -200,8 +200,8 @@ static void on_failed(px_link *link, const pgw_error *error)
     pool->ops->on_turn(pool);
 }
 
-/* What it reports was so when it was opened: else something has changed its settings behind our
- * back, and rows of others would be read by them. What is under way is not stopped. */
+/* A setting that the link reports otherwise than before was changed behind keyspread's back, and
+ * would decide how rows of others are read. What is under way is not stopped. */
 static void hear_setting(px_pool_link *l, pgw_slice body)
 {
     size_t name = strnlen(body.ptr, body.len), value = name + 1;
@@ -213,7 +213,7 @@ static void hear_setting(px_pool_link *l, pgw_slice body)
     l->spare = l->spare || l->changed;
 }
 
-/* What a link says of its own accord while nothing was asked. */
+/* Takes what an idle link says of its own accord. */
 static px_progress idle_reply(char type)
 {
     bool harmless = type == 'N' || type == 'S' || type == 'A' || type == 'E';
@@ -227,10 +227,10 @@ static void lose(px_pool_link *l, const char *reason)
     if (l->batch != NULL)
         pool->ops->on_lost(l, reason);
     px_pool_links_drop(l);
-    pool->ops->on_free(pool); /* its place is */
+    pool->ops->on_free(pool); /* the link's place in the quota is free */
 }
 
-/* False: the link is of no use any more. */
+/* Takes messages that have come. False: the link is of no use any more. */
 static bool take_messages(px_pool_link *l)
 {
     for (;;) {
@@ -281,7 +281,7 @@ static void on_drained(px_link *link)
     (void)link;
 }
 
-/* What came before the end counts: it may be the outcome. */
+/* Messages that came before the link's end count: they may be the outcome. */
 static void on_lost(px_link *link, const char *reason)
 {
     px_pool_link *l = px_link_owner(link);
@@ -292,7 +292,7 @@ static void on_lost(px_link *link, const char *reason)
     pool->ops->on_turn(pool);
 }
 
-/* Rows of sessions that have links of their own need no other. */
+/* Rows of sessions that have own links go there. True: others still wait for a link. */
 static bool on_refused(px_link *link)
 {
     px_pool_link *l = px_link_owner(link);
@@ -309,7 +309,7 @@ static const px_link_ops link_ops = {on_link_ready, on_failed, on_message,
 
 /* ---- use ---- */
 
-/* Sessions may have all places but one. */
+/* Claims a place for a link. Sessions may have all places but one. */
 static bool reserve(px_pool *pool)
 {
     px_server *server = pool->worker->server;
@@ -333,10 +333,9 @@ static void open_link(px_pool *pool, uint32_t lock_wait_ms)
                  "-c lock_timeout=%" PRIu32
                  " -c statement_timeout=0 -c standard_conforming_strings=on",
                  lock_wait_ms);
-    /* Whatever has become of the role's or the server's own; sessions that are in another encoding
-     * are in no batch. */
-    pgw_slice encoding =
-        pool->identity->ascii ? PGW_LITERAL("SQL_ASCII") : PGW_LITERAL("UTF8");
+    /* The encoding of the role or the server does not count: sessions with others are not
+     * batched. */
+    pgw_slice encoding = pool->identity->ascii ? PGW_LITERAL("SQL_ASCII") : PGW_LITERAL("UTF8");
     pgw_options_set(PGW_LITERAL("client_encoding"), encoding, &options);
     if (pool->identity->zone != NULL)
         pgw_options_set(PGW_LITERAL("TimeZone"), pgw_slice_str(pool->identity->zone), &options);
@@ -345,7 +344,8 @@ static void open_link(px_pool *pool, uint32_t lock_wait_ms)
     pgw_buf_free(&options);
 }
 
-/* Tables may wait for locks differently long, and that is a setting of the link. */
+/* Finds an idle link with this lock_timeout, a setting that tables may have different values of;
+ * `other` is one that has another value. */
 static px_pool_link *find_idle(px_pool *pool, uint32_t lock_wait_ms, px_pool_link **other)
 {
     *other = NULL;
@@ -415,7 +415,7 @@ px_yield px_pool_yield(px_pool *pool, bool promise)
     bool later = false;
     for (px_pool_link *l = pool->links; l != NULL; l = l->next) {
         if (l->state == PX_POOL_IDLE && !l->lost && !l->reading)
-            idle = l; /* the last one: for longest */
+            idle = l; /* the last one in the list has been idle for longest */
         later = later || l->state == PX_POOL_BUSY || px_link_is_opening(l->link);
     }
     if (idle != NULL)
@@ -433,7 +433,8 @@ static uint64_t patience(const px_pool *pool)
     return px_databases_used(databases, pool->identity->database) ? IDLE_MS : AWAY_MS;
 }
 
-/* One link a tick, so that the pools come to their parts without much ado. */
+/* Gives one idle link a tick to pools that want their part; the next that becomes idle if none
+ * is. */
 static void give_part(px_pool *pool)
 {
     px_quota *quota = quota_of(pool);

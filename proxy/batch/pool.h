@@ -11,36 +11,40 @@
 
 /* How the batcher hears of links. Each but on_turn may use and drop links of the pool. */
 struct px_pool_ops {
-    void (*on_free)(px_pool *pool); /* a link is there for the next queue */
+    /* A link, or the place for one, may be free for a queue. */
+    void (*on_free)(px_pool *pool);
     /* No link is open and none could be opened. */
     void (*on_unreachable)(px_pool *pool, const pgw_error *error);
-    void (*on_starved)(px_pool *pool); /* others have all links, for a while already */
+    /* Others have all links, and have had them for a while. */
+    void (*on_starved)(px_pool *pool);
     px_progress (*on_reply)(px_pool_link *link, char type, pgw_slice message);
-    void (*on_done)(
-        px_pool_link *link); /* on_reply said so; gives the link back or uses it again */
-    void (*on_lost)(px_pool_link *link,
-                    const char *reason); /* with a batch on it; dropped after it */
-    void (*on_turn)(px_pool *pool);      /* all that was to be told was told */
+    /* on_reply returned DONE: gives the link back or uses it again. */
+    void (*on_done)(px_pool_link *link);
+    /* A link with a batch on it was lost; it is dropped after the call. */
+    void (*on_lost)(px_pool_link *link, const char *reason);
+    /* The pool has told all that was to be told. */
+    void (*on_turn)(px_pool *pool);
 };
 
 px_pool *px_pool_new(px_worker *worker, px_identity *identity, const px_pool_ops *ops, void *owner);
-/* Closes its links: no batch is on any. */
+/* Frees the pool and closes its links: no batch is on any. */
 void px_pool_free(px_pool *pool);
 /* The pool of that identity; NULL: there is none. */
 px_pool *px_pools_find(const px_pools *pools, const px_identity *identity);
-/* Frees those without queues and links. */
+/* Frees the pools without queues and links. */
 void px_pools_sweep(px_pools *pools);
 
 /* An idle link, now busy; or NULL, and then another one is opened if the pool may have it. */
 PGW_MUST_CHECK px_pool_link *px_pool_take(px_pool *pool, uint32_t lock_wait_ms);
-void px_pool_put(px_pool_link *link); /* idle again */
-/* There is no link, and there cannot be one for a while. */
+void px_pool_put(px_pool_link *link); /* makes the link idle again */
+/* The pool has no link, and cannot have one for a while. */
 bool px_pool_is_refused(const px_pool *pool);
-/* Opens the first link if there is none. */
+/* Opens a link if the pool has none. */
 void px_pool_expect(px_pool *pool, uint32_t lock_wait_ms);
-/* Closes what is idle, and for a short time also what becomes so. */
+/* Closes idle links, and for a short time also those that become idle. */
 void px_pool_leave(px_pool *pool);
-/* Closes the link that is idle for longest; if none is, and `promise`, the next that becomes so. */
+/* Closes the link that is idle for longest; if none is, and `promise`, the next that becomes
+ * idle. */
 px_yield px_pool_yield(px_pool *pool, bool promise);
 /* Closes links that were idle for a minute, or that others want. */
 void px_pool_tick(px_pool *pool);

@@ -110,7 +110,7 @@ static void grow(px_queue_table *table)
     free(old);
 }
 
-/* What a client may make long. */
+/* The bytes of the texts in the key, which a client may make long. */
 static size_t text_bytes(const px_unit *key)
 {
     size_t bytes = key->head.len + key->tail.len + key->conditions.len;
@@ -265,7 +265,7 @@ static void take_first(px_queue *queue, px_batch *batch)
     px_batch_add(batch, unit);
 }
 
-/* How many units may go with this one and those that `most` holds for. */
+/* How many units may be in a batch with this one, of at most `most`. */
 static size_t least_company(size_t most, const px_unit *unit)
 {
     return unit->company > 0 && unit->company < most ? unit->company : most;

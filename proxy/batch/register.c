@@ -47,7 +47,7 @@ void px_register_add(px_register *home, px_unit *unit)
     atomic_fetch_add(&units_under_way, 1);
 }
 
-/* `unit` may be a pointer to nothing any more. */
+/* The unit that `unit` points to may have been freed. */
 px_unit *px_register_find(const px_register *home, const px_unit *unit, uint64_t ticket)
 {
     if (home->slot_count == 0)

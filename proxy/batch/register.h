@@ -7,19 +7,19 @@
 
 #include "proxy/backend/base/unit.h"
 
-/* All zero, but for the worker, is an empty one. */
+/* A register that is all zero but for the worker is empty. */
 typedef struct px_register {
     px_worker *worker;
-    px_unit **slots; /* by ticket, chained */
+    px_unit **slots; /* a hash table by ticket; the units of a slot are chained */
     size_t slot_count, count;
 } px_register;
 
 void px_register_add(px_register *home, px_unit *unit);
-/* NULL if no such unit is under way: `unit` is compared only. */
+/* NULL if no such unit is under way: `unit` is only compared, never read. */
 px_unit *px_register_find(const px_register *home, const px_unit *unit, uint64_t ticket);
 /* Tells the session, unless a withdrawal still looks at the unit. */
 void px_register_deliver(px_register *home, px_unit *unit);
-void px_register_free(px_register *home); /* nothing is under way */
+void px_register_free(px_register *home); /* no unit of the worker's sessions is under way */
 
 /* ---- of all workers; any thread ---- */
 
@@ -27,13 +27,13 @@ void px_register_free(px_register *home); /* nothing is under way */
 bool px_register_has_room(const px_worker *worker);
 /* No unit of any worker is under way: only then may the first batcher be freed. */
 bool px_register_all_idle(void);
-/* Whether rows may wait there for a COMMIT: those whose clients take their time leave half of it to
- * others. */
+/* Whether rows may wait for a COMMIT: only while all rows take less than half of
+ * limits.queue_bytes. */
 bool px_register_may_keep(const px_worker *worker);
-/* So many bytes of rows wait for the COMMIT of their transaction; they do not any more. */
+/* Counts bytes of rows that wait for the COMMIT of their transaction, and that do not any more. */
 void px_register_keep(size_t bytes);
 void px_register_let_go(size_t bytes);
-/* What rows weigh, between arrival and answer. */
+/* The bytes of all rows between arrival and answer. */
 uint64_t px_register_bytes(void);
 /* What all batchers of the process did, in one line:
  * `event=batches batches=… rows=… units=… rows_per_batch=… failed=…` */

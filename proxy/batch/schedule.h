@@ -9,7 +9,7 @@
 
 typedef struct px_schedule {
     px_worker *worker;
-    px_queue *holding; /* for wait_ms */
+    px_queue *holding; /* queues whose first unit waits for wait_ms */
     uv_timer_t *timer;
     void (*due)(void *owner);
     void *owner;
@@ -18,11 +18,11 @@ typedef struct px_schedule {
 /* `due`: some queues were held long enough, and are ready now. */
 void px_schedule_begin(px_schedule *schedule, px_worker *worker, void (*due)(void *owner),
                        void *owner);
-/* Its timer goes; nothing else of it is there. */
+/* Closes the timer, which is all that a schedule owns. */
 void px_schedule_end(px_schedule *schedule);
 /* Puts the queue where it belongs now. */
 void px_schedule_place(px_schedule *schedule, px_queue *queue);
-/* … each of which the pool has a batch under way: behind one that takes long, another may leave. */
+/* Places queues with a batch under way in the pool: behind a slow batch another may leave. */
 void px_schedule_flights(px_schedule *schedule, const px_pool *pool);
 
 #endif

@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-enum { ASK_MS = 20 }; /* between two questions to the other workers for a link */
+enum { ASK_MS = 20 }; /* pause between two questions to the other workers for a link */
 
-/* What is done on every other worker, one after the other, until one has a link to spare. */
+/* A message that goes to one worker, or to one after the other until one has a link to spare. */
 typedef struct errand {
     px_message message;
     px_worker *home;
@@ -27,7 +27,7 @@ static void end_errand(px_worker *worker, px_message *message)
     atomic_fetch_sub(&worker->server->errands, 1);
 }
 
-/* The end of the turn gives links to whoever waits. */
+/* Wakes a worker: the end of its turn gives links to the queues that wait. */
 static void run_wake(px_worker *worker, px_message *message)
 {
     end_errand(worker, message);
@@ -41,7 +41,6 @@ static void wake_others(px_worker *worker)
             send_errand(&server->workers[i], worker, run_wake);
 }
 
-/* Closes what others are to have. */
 void px_spare_shed(px_pool *pool)
 {
     bool any = false;
@@ -56,7 +55,7 @@ void px_spare_shed(px_pool *pool)
         wake_others(pool->worker);
 }
 
-/* NULL if none of them, but for those of `asking`, has one. */
+/* The link that was idle for longest in pools other than `asking`; NULL: there is none. */
 static px_pool_link *longest_idle(px_pool *pools, const px_pool *asking)
 {
     px_pool_link *found = NULL;
@@ -72,7 +71,7 @@ static void run_ask(px_worker *worker, px_message *message)
 {
     errand *e = (errand *)message;
     px_server *server = worker->server;
-    if (worker == e->home) { /* the end of the turn looks whether there is one now */
+    if (worker == e->home) { /* the end of the turn looks whether there is a link now */
         worker->pools->asking = false;
         worker->pools->ask_after = px_worker_now(worker) + ASK_MS;
         end_errand(worker, message);
@@ -85,7 +84,7 @@ static void run_ask(px_worker *worker, px_message *message)
     px_worker_send(l != NULL ? e->home : &server->workers[next], message);
 }
 
-/* Some idle link gives way: here at once, of another worker in a while. */
+/* An idle link of this worker gives way at once, one of another worker in a while. */
 bool px_spare_make_room(px_pool *pool)
 {
     px_pools *pools = pool->worker->pools;

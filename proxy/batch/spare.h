@@ -7,10 +7,10 @@
 
 #include "proxy/batch/pool_links.h"
 
-/* Closes what others are to have, and tells them. */
+/* Closes the pool's idle links that others are to have, and tells the other workers. */
 void px_spare_shed(px_pool *pool);
-/* Some idle link gives way to `pool`, which has none: true, and its place is claimed; or another
- * worker is asked for one, which comes in a while. */
+/* Makes room for a link of `pool`, which has none. True: an idle link of this worker was closed and
+ * its place claimed. False: another worker may have been asked for one. */
 PGW_MUST_CHECK bool px_spare_make_room(px_pool *pool);
 
 #endif

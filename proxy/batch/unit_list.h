@@ -7,12 +7,12 @@
 
 #include "proxy/backend/base/unit.h"
 
-/* Through message.next. */
+/* Units in a line are linked through message.next. */
 typedef struct px_unit_line {
     px_unit *first, *last;
 } px_unit_line;
 
-/* Through next and previous. */
+/* Units in a chain are linked through next and previous. */
 typedef struct px_unit_chain {
     px_unit *first, *last;
 } px_unit_chain;

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-enum { MOST_ROWS = 100000 /* Texts with more are parsed, which bounds what they take. */ };
+enum { MOST_ROWS = 100000 /* Texts with more rows are parsed, which bounds their memory. */ };
 
 typedef struct row {
     uint32_t open, close;
@@ -37,7 +37,8 @@ static void write_row(const origin *of, const row *it, const char *before, const
                       bool guarded, pgw_buf *out)
 {
     size_t len = (size_t)(of->text->text.ptr + it->close - from);
-    char *to = pgw_buf_reserve(out, len + 2 * PX_UNIT_HASH_ROOM); /* mostly for all of it */
+    /* There is mostly room for the whole row. */
+    char *to = pgw_buf_reserve(out, len + 2 * PX_UNIT_HASH_ROOM);
     if (before != NULL)
         to = (char *)memcpy(to, before, 2) + 2;
     to = (char *)memcpy(to, from, len) + len;
@@ -86,11 +87,11 @@ typedef struct filling {
     px_text *text;
     rw_plain_rows *rows;
     pgw_reading reading;
-    rw_key key;          /* Of a row. */
-    size_t count;        /* Of the rows that were read. */
+    rw_key key;          /* The key of the row at hand. */
+    size_t count;        /* The number of rows that were read. */
     row first;           /* Where a lone row stands in the text. */
     px_unit_key claimed; /* What is claimed for a lone row. */
-    pgw_buf found, keys; /* The same of many, one behind the other. */
+    pgw_buf found, keys; /* Places and keys of many rows, one behind the other. */
 } filling;
 
 static bool read_quickly(const filling *in, const px_key_cell *of, const rw_plain_cell *cell,
@@ -108,7 +109,8 @@ static bool read_quickly(const filling *in, const px_key_cell *of, const rw_plai
     return read;
 }
 
-/* False: its value is not known for certain, or the statement would check something else. */
+/* Reads a cell of the key. False: its value is not certain, or the statement would check something
+ * else. */
 static bool read_cell(const filling *in, const px_key_cell *of, pgw_value *out)
 {
     const rw_plain_cell *cell = &in->rows->cells[of->cell];
@@ -154,7 +156,7 @@ static void add_row(filling *in)
     *claimed = px_unit_key_of(in->table, &in->key);
 }
 
-/* A buffer of the rows, or `one`, becomes the unit's. */
+/* Makes a buffer of many rows, or `one`, the unit's. */
 static void *keep_all(px_unit *unit, pgw_buf *many, const void *one, size_t size)
 {
     pgw_slice kept = many->len > 0 ? pgw_arena_keep(&unit->arena, many)
@@ -204,7 +206,7 @@ static const pgw_slice *lift(const filling *in)
     return values;
 }
 
-/* Its rows take as much in a batch as if they had been parsed. */
+/* Adds rows, which take as much in a batch as if they had been parsed. */
 static void add_rows(px_unit *unit, filling *in, const row *rows)
 {
     struct px_unit_statement *statement = unit->statements;
@@ -249,7 +251,7 @@ static px_unit *make_unit(px_owner *owner, const px_standing *standing, filling 
     return unit;
 }
 
-/* Rows of several partitions may have to commit one by one. */
+/* Whether the unit's rows are of several partitions and may commit partition by partition. */
 static bool splits(const px_unit *unit)
 {
     return unit->several_partitions && unit->tables[0].config->atomicity == CFG_ATOMICITY_PARTITION;

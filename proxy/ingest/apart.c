@@ -10,7 +10,7 @@
  */
 enum { BEHIND_END = 1024 };
 
-/* A row that is whole: where it ends in `out`. */
+/* A complete row: where it ends in `out`, its partition and its last line. */
 typedef struct whole {
     size_t end;
     uint32_t partition;
@@ -23,7 +23,7 @@ struct px_apart {
     const rw_copy *copy;
     pgw_copy *cutter;
     pgw_buf out; /* Rows with their hashes that were not given to `load`. */
-    whole *rows; /* of `out` */
+    whole *rows; /* rows that end in `out` */
     size_t count, cap;
     uint64_t line;   /* The last line that was given to `load`. */
     bool framed;     /* `load` knows what batches begin with. */
@@ -57,7 +57,7 @@ px_load *px_apart_load(const px_apart *apart)
     return apart->load;
 }
 
-/* What stands behind the mark of the data's end is no row. */
+/* Rows behind the mark of the data's end do not count. */
 void px_apart_row(px_apart *apart, uint64_t hash, size_t end)
 {
     if (pgw_copy_has_ended(apart->cutter))
@@ -124,7 +124,7 @@ static size_t head_of_binary(const px_apart *it)
     return it->out.len < len ? 0 : len;
 }
 
-/* As the server counts lines before it knows how they end. */
+/* The lines of the header, counted as the server does before it knows how lines end. */
 static size_t lines_of_header(pgw_slice header)
 {
     size_t lines = 1;

@@ -44,7 +44,8 @@ bool px_bind_check(const px_plan *plan, const pgw_bind *bind, bool whole, pgw_er
            (whole || pgw_fail(error, "08P01", "insufficient data left in message"));
 }
 
-/* What stands for the text of a timestamptz, if TimeZone decides what it is; else nothing. */
+/* Spells the text of a timestamptz that TimeZone decides in `out`. False: it need not be
+ * spelled. */
 static bool spell(const pgw_bind_value *value, const pgw_env *env, pgw_arena *arena, pgw_buf *out)
 {
     pgw_error ignored;
@@ -64,7 +65,7 @@ pgw_bind px_bind_spell(const uint32_t *types, const bool *heeded, const pgw_bind
     pgw_bind spelled = *bind;
     pgw_buf values = {0}, text = {0};
     pgw_reader reader = pgw_reader_of(bind->values);
-    const char *kept = bind->values.ptr; /* those before are in `values` */
+    const char *kept = bind->values.ptr; /* parameters before this place are in `values` */
     for (size_t i = 0; i < bind->value_count; i++) {
         const char *begun = reader.at;
         pgw_bind_value value = pgw_bind_next(&reader);
@@ -115,8 +116,8 @@ bool px_bind_within(const px_worker *worker, const rw_table *table, size_t row_b
                     const rw_key *key)
 {
     const cfg_config *config = worker->config;
-    size_t most = row_bytes +
-                  table->primary_key_count * sizeof(int64_t); /* The most bytes that its key has. */
+    /* An upper bound of the key's bytes. */
+    size_t most = row_bytes + table->primary_key_count * sizeof(int64_t);
     return row_bytes <= config->limits.row_bytes &&
            (most <= config->limits.key_bytes || key_bytes(table, key) <= config->limits.key_bytes);
 }
@@ -185,7 +186,7 @@ static uint64_t number_of(const pgw_value *value)
     uint32_t type = value->type;
     char room[PGW_CANONICAL_ROOM];
     if (value->null)
-        return UINT64_C(0x85ebca77c2b2ae63); /* as good as any */
+        return UINT64_C(0x85ebca77c2b2ae63); /* an arbitrary number for NULL */
     if (type == PGW_INT8 || type == PGW_INT4 || type == PGW_TIMESTAMPTZ || type == PGW_TIMESTAMP)
         return (uint64_t)value->as.integer;
     pgw_slice bytes = pgw_value_canonical(value, room);
@@ -200,8 +201,9 @@ px_unit_key px_unit_key_of(const rw_table *table, const rw_key *key)
     if (hashed && key->all_known)
         out.fingerprint = key->whole;
     for (size_t i = 0; i < table->primary_key_count && key->all_known && !hashed; i++) {
-        uint64_t mixed = (out.fingerprint ^ number_of(&key->values[i])) *
-                         UINT64_C(0x9e3779b97f4a7c15); /* odd: no two of a column become one */
+        /* The factor is odd: no two values of a column become one. */
+        uint64_t mixed =
+            (out.fingerprint ^ number_of(&key->values[i])) * UINT64_C(0x9e3779b97f4a7c15);
         out.fingerprint = mixed ^ mixed >> 32;
     }
     return out;

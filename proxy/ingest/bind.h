@@ -1,6 +1,6 @@
 /*
- * bind: a client's Bind to an INSERT into a configured table: the keys its parameters make, and the
- * Bind with our hashes behind its own parameters.
+ * bind: a client's Bind to an INSERT into a configured table: the keys that its parameters make,
+ * and the Bind with hashes behind the client's parameters.
  */
 #ifndef PX_BIND_H
 #define PX_BIND_H
@@ -11,18 +11,18 @@
 #include "rewrite/insert/key.h"
 
 typedef struct px_bound {
-    rw_key *keys;    /* one a row of the statement */
-    int64_t *hashes; /* of each */
-    size_t known;    /* how many could be told */
-    pgw_error error; /* … about the next, if not all could */
+    rw_key *keys;    /* a key for each row of the statement; NULL: none can be computed */
+    int64_t *hashes; /* the hash of each row; NULL as `keys` */
+    size_t known;    /* how many rows' keys could be told, from the first */
+    pgw_error error; /* why the next row's key could not be told, if not all could */
 } px_bound;
 
-/* What the server would say of a Bind that is malformed (`whole` false) or has too few or too many
- * parameters. */
+/* Whether a Bind is good; else what the server would say of one that is malformed (`whole` false)
+ * or has too few or too many parameters. */
 bool px_bind_check(const px_plan *plan, const pgw_bind *bind, bool whole, pgw_error *error);
-/* … of one whose statement has this many. */
+/* Whether a Bind has `wanted` parameters; if not, what the server would say. */
 bool px_bind_count(const pgw_bind *bind, size_t wanted, pgw_error *error);
-/* Its parameters, each of its type. */
+/* The parameters of a Bind, each with its type; in `arena`. */
 rw_param *px_bind_parameters(const uint32_t *types, const pgw_bind *bind, pgw_arena *arena);
 /* Computes the keys; memory from `arena`. False: bound->error is for the client. */
 bool px_bind_keys(px_worker *worker, const px_plan *plan, const pgw_bind *bind, const pgw_env *env,
@@ -32,10 +32,10 @@ bool px_bind_keys(px_worker *worker, const px_plan *plan, const pgw_bind *bind, 
  * `bind` as it is. */
 pgw_bind px_bind_spell(const uint32_t *types, const bool *heeded, const pgw_bind *bind,
                        const pgw_env *env, pgw_arena *arena);
-/* … the parameters that are cells of a plan's key and whose moment matters: a flag each, in
- * `arena`. */
+/* A flag for each parameter, in `arena`: it is a cell of the plan's key that TimeZone may
+ * decide. */
 bool *px_bind_feeding(const px_plan *plan, pgw_arena *arena);
-/* To whom a Bind goes, where its client named others. */
+/* The portal and the statement of a Bind on the backend, where its client named others. */
 typedef struct px_bind_names {
     pgw_slice portal, statement;
 } px_bind_names;

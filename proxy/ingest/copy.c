@@ -29,14 +29,14 @@ struct px_copy {
     pgw_arena scratch;   /* Values are read in it. */
     uint32_t integer;    /* The key is one column of this type of integers, in text or csv; or 0. */
     pgw_value *values;   /* One value for each column of the hash_key. */
-    px_apart *apart;     /* Its rows are stored in batches; NULL: as one. */
-    px_numbers *numbers; /* Of the hash_key column that is drawn; NULL: none is. */
+    px_apart *apart;     /* stores the rows in batches; NULL: they are stored by one COPY */
+    px_numbers *numbers; /* the numbers of the hash_key column that is drawn; NULL: none is */
     pgw_buf waiting;     /* Data that waits for numbers. */
 };
 
 /* --- the hash of a row --- */
 
-/* False: it cannot be told what is stored for the field. */
+/* Reads a field. False: it cannot be told what is stored for it. */
 static bool read_value(px_copy *it, const rw_column *column, const pgw_copy_field *field,
                        pgw_value *out)
 {
@@ -126,7 +126,7 @@ static void add_null(const px_copy *it, pgw_buf *out)
 }
 
 /* A pgw_copy_fill. A row whose hash cannot be told gets NULL: the server says what is wrong with
- * its key, or else that the hash is missing. Of batches, any one will do for it. */
+ * its key, or that the hash is missing. Such a row may be in any batch. */
 static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
 {
     px_copy *it = context;
@@ -255,12 +255,12 @@ static void feed(px_copy *copy, pgw_slice bytes, pgw_buf *out)
         pgw_certainly(pgw_end(out, begun));
 }
 
-/* How many rows may end in bytes of its data, or behind them. */
+/* How many rows may end in these bytes of the data, or behind them. */
 static size_t rows_in(const px_copy *it, pgw_slice bytes)
 {
     const pgw_copy_options *data = &it->copy->data;
     size_t ends = 0;
-    if (data->format == PGW_COPY_BINARY) /* A row has a count, and a length for each field. */
+    if (data->format == PGW_COPY_BINARY) /* a row has a count, and a length for each field */
         return 2 + bytes.len / (2 + 4 * data->columns);
     for (size_t i = 0; i < bytes.len; i++)
         ends += bytes.ptr[i] == '\n' ||
@@ -268,8 +268,8 @@ static size_t rows_in(const px_copy *it, pgw_slice bytes)
     return ends + 2;
 }
 
-/* Takes data as soon as there are numbers for all its rows. Nothing is taken once there will be
- * none. */
+/* Takes data as soon as there are numbers for all its rows. Data is dropped once no numbers
+ * come. */
 static void feed_numbered(px_copy *it, pgw_slice bytes, pgw_buf *out)
 {
     pgw_buf_add_slice(&it->waiting, bytes);
@@ -310,7 +310,7 @@ void px_copy_end(px_copy *copy, pgw_buf *out)
 
 /* --- what is said of it --- */
 
-/* Whether it says that the hash is NULL. */
+/* Whether the error says that the hash is NULL. */
 static bool lacks_hash(const px_copy *it, pgw_slice body)
 {
     char key[80];
@@ -324,7 +324,7 @@ static bool lacks_hash(const px_copy *it, pgw_slice body)
            memmem(detail.ptr, detail.len, key, (size_t)len);
 }
 
-/* The last place of `COPY name, line ` in a context; NULL: there is none. */
+/* The last place of `COPY name, line` in a context; NULL: there is none. */
 static const char *last_line(const px_copy *it, pgw_slice context, size_t *len)
 {
     char begin[100];
@@ -339,15 +339,15 @@ static const char *last_line(const px_copy *it, pgw_slice context, size_t *len)
     return found;
 }
 
-/* The line of the client's data that an error of a batch is about; or where the data has come to.
- */
+/* The line of the client's data that an error of a batch is about, or that the data has come to. */
 static uint64_t line_of_load(const px_copy *it, uint64_t line)
 {
     const px_load *load = px_apart_load(it->apart);
     return px_load_error(load).len > 0 ? px_load_line(load, line) : pgw_copy_at_line(it->rows);
 }
 
-/* The context with the client's own row in it; one that is too old to be known is not shown. */
+/* Adds the context with the client's own row in it; a row that is too old to be known is not
+ * shown. */
 static void add_context(const px_copy *it, pgw_slice context, pgw_buf *out)
 {
     size_t begin, len;
@@ -374,7 +374,8 @@ static void add_context(const px_copy *it, pgw_slice context, pgw_buf *out)
     pgw_buf_add_byte(out, '"');
 }
 
-/* How many fields a tuple of binary data, or a line of names, has and should have: without ours. */
+/* Adds how many fields a binary row, or a line of names, has and should have, without
+ * keyspread's. */
 static bool add_counts(const px_copy *it, pgw_slice message, pgw_buf *out)
 {
     int has, wants, added = (int)rw_copy_added(it->copy);
@@ -401,7 +402,7 @@ static void add_field(const px_copy *it, pgw_slice field, pgw_buf *out)
     pgw_buf_add_byte(out, '\0');
 }
 
-/* In the place of what the server says of a row without a hash. */
+/* Adds what is said in place of the server's error for a row without a hash. */
 static void add_unhashed(const px_copy *it, pgw_buf *out)
 {
     const rw_table *table = it->copy->table;
@@ -415,7 +416,7 @@ static void add_unhashed(const px_copy *it, pgw_buf *out)
                  '\0');
 }
 
-/* What has become of a COPY in batches that has failed, behind the hint that there is. */
+/* Adds what has become of a failed COPY in batches, behind the hint that there is. */
 static void add_outcome(const px_copy *it, pgw_slice hint, pgw_buf *out)
 {
     const px_load *load = px_apart_load(it->apart);

@@ -5,8 +5,8 @@
 #include "rewrite/insert/lift.h"
 #include "rewrite/insert/parse.h"
 
-/* What differs in more than lifted values, as in a comment, would fill all caches, here and there:
- * whether this one is worth a plan. */
+/* Whether the text is worth a plan: those that differ in more than lifted values, as in a comment,
+ * would fill the caches of keyspread and of the server. */
 static bool came_before(px_plan_cache *cache, px_plan_id id)
 {
     uint64_t *seen = &cache->seen[id.high % PX_PLANS_SEEN];
@@ -32,11 +32,11 @@ static px_plan *plan_of(pgw_slice lifted, const px_text *text, px_identity *iden
     return NULL;
 }
 
-/* Not counted; NULL: there is none. */
+/* The plan for the lifted text, not counted; NULL: there is none. */
 static px_plan *plan_for(px_worker *worker, pgw_slice lifted, const px_text *text,
                          px_identity *identity)
 {
-    /* no client declares such types, of which names may mean other tables */
+    /* No client declares such types. The oid is there because names may mean other tables. */
     const uint32_t mark[] = {UINT32_MAX, text->script.statements[0].insert->table->oid};
     px_plan_id id = px_plan_id_of(lifted, mark, 2, identity, text->catalog);
     px_plan *plan = px_plan_find(worker->plans, id);
@@ -49,7 +49,7 @@ static px_plan *plan_for(px_worker *worker, pgw_slice lifted, const px_text *tex
     return px_plan_find(worker->plans, id);
 }
 
-/* Its values where they stand in the text, and the hash behind them. */
+/* The row's values where they stand in the text, and its hash behind them. */
 static px_unit_lifted values_of(const px_plan *plan, const px_text *text, pgw_arena *arena)
 {
     const rw_insert *insert = text->script.statements[0].insert;

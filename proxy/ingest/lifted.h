@@ -10,7 +10,8 @@
 #include "proxy/ingest/text.h"
 
 /* Gives the unit, which is otherwise complete, this form as well, if its text can have it and one
- * like it has come before. The plan of its prepared statement, not counted; NULL: it has not. */
+ * like it has come before. Returns the plan of its prepared statement, not counted; NULL: it has
+ * none. */
 const px_plan *px_lift(px_worker *worker, const px_text *text, px_unit *unit);
 
 #endif

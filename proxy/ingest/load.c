@@ -13,7 +13,7 @@ enum {
     LINKS = 4,           /* batches that are on their way at a time */
     BATCH = 1 << 20,     /* bytes of a batch that is written, at most */
     GATHERED = 16 << 20, /* bytes: with more, the longest batch is written before it is whole */
-    PARTITIONS = 1024,   /* Of more, neighbours share a batch. */
+    PARTITIONS = 1024,   /* partitions share batches if there are more than this */
     REPLY_MOST = 1 << 20 /* bytes of a message of the server's */
 };
 
@@ -27,20 +27,20 @@ typedef struct batch {
     pgw_buf data; /* A CopyData message that has begun, as px_block_begin() has it. */
     size_t begun;
     size_t partition;
-    size_t bytes; /* that it takes, as they are counted */
+    size_t bytes; /* bytes that the batch takes, as counted in the load's `bytes` */
     piece *pieces;
     size_t count, cap;
-    bool last; /* It has no tail. */
+    bool last; /* The batch has no tail. */
 } batch;
 
 /* A link of the load, and the batch that is on its way there. */
 typedef struct carrier {
     px_load *load;
-    px_link *link; /* NULL: there is none */
+    px_link *link; /* NULL: the carrier has no link */
     bool ready;
     bool staging;  /* The load's `create` is on its way there. */
-    batch *batch;  /* NULL: it is idle */
-    uint64_t rows; /* as the tag says */
+    batch *batch;  /* NULL: the link is idle */
+    uint64_t rows; /* rows that the batch's tag counts */
     bool failed;   /* The batch's error was read. */
 } carrier;
 
@@ -53,16 +53,16 @@ struct px_load {
     pgw_buf create; /* what each link runs first; empty: nothing, and batches come in any order */
     size_t head_lines;
     size_t partitions;
-    batch **open;        /* Of each partition, the batch that is gathered; or NULL. */
+    batch **open;        /* each partition's batch that is gathered; or NULL */
     batch *first, **end; /* batches that wait for a link */
     carrier carriers[LINKS];
-    size_t bytes; /* of all batches */
-    size_t whole; /* bytes of a batch that is written */
+    size_t bytes; /* bytes that all batches take */
+    size_t whole; /* a batch with so many bytes of data is written */
     bool finishing, stopped;
     bool enough;   /* A link could not be opened: no more are. */
     pgw_buf error; /* the body of the first error */
-    batch *blamed; /* whose error or notice is at hand, or whose error it was; owned if it has
-                      failed */
+    batch *blamed; /* the batch whose error or notice is at hand, or by whose error the load failed,
+                      which is then owned */
     uint64_t committed, missing;
 };
 
@@ -106,7 +106,7 @@ static batch *new_batch(const px_load *load, size_t partition)
     return it;
 }
 
-/* The first line of the client's data that is in it. */
+/* The first line of the client's data that is in the batch. */
 static uint64_t first_line(const px_load *load, const batch *it)
 {
     size_t at = load->head_lines > 0;
@@ -119,7 +119,7 @@ static void miss_line(px_load *load, uint64_t line)
         load->missing = line;
 }
 
-/* It is not certain that any row of it is committed. */
+/* Notes that it is not certain that any row of the batch is committed. */
 static void miss(px_load *load, const batch *it)
 {
     miss_line(load, first_line(load, it));
@@ -147,7 +147,7 @@ static void append(px_load *load, batch *it, pgw_slice bytes, size_t begin, uint
     count_bytes(load, it);
 }
 
-/* Puts the longest of those that are gathered among those that wait. */
+/* Queues the longest batch that is gathered. False: there is none. */
 static bool close_longest(px_load *load)
 {
     size_t longest = load->partitions, len = 0;
@@ -251,13 +251,13 @@ static bool on_answered(carrier *c, pgw_slice body)
         return false;
     c->batch = NULL;
     if (c->failed)
-        return true; /* fail() has taken it. */
+        return true; /* fail() has taken the batch. */
     load->committed += c->rows;
     free_batch(load, it);
     return true;
 }
 
-/* False: the server does not keep to the protocol. */
+/* Takes a message. False: the server does not keep to the protocol. */
 static bool on_one(carrier *c, char type, pgw_slice body)
 {
     px_load *load = c->load;
@@ -357,7 +357,7 @@ static void on_drained(px_link *link)
     (void)link;
 }
 
-/* What came before the end counts: it may be the outcome. */
+/* Messages that came before the link's end count: they may be the outcome. */
 static void on_lost(px_link *link, const char *reason)
 {
     carrier *c = px_link_owner(link);
@@ -371,8 +371,8 @@ static const px_link_ops link_ops = {.on_ready = on_ready,
                                      .on_drained = on_drained,
                                      .on_lost = on_lost};
 
-/* Opens a link more: the first in any case, others while less than half of backend.max_links are in
- * use. */
+/* Opens one more link: the first in any case, others while less than half of backend.max_links are
+ * in use. */
 static void open_link(px_load *load)
 {
     carrier *none = NULL;
@@ -411,7 +411,7 @@ static bool is_under_way(const px_load *load, size_t partition)
     return false;
 }
 
-/* Takes the first that waits and may be written; NULL: there is none. */
+/* Takes the first batch that waits and may be written; NULL: there is none. */
 static batch *next_batch(px_load *load)
 {
     for (batch **at = &load->first; *at != NULL; at = &(*at)->next) {
@@ -427,7 +427,7 @@ static batch *next_batch(px_load *load)
     return NULL;
 }
 
-/* Writes what waits, as far as there are links. */
+/* Writes batches that wait, as far as there are links. */
 static void pump(px_load *load)
 {
     bool pressed = load->finishing || load->bytes >= GATHERED;
@@ -448,8 +448,7 @@ static void pump(px_load *load)
 
 /* --- what it is given --- */
 
-/* Of YDB's dialect a batch becomes one text of INSERT, which is mostly shorter than twice its rows.
- */
+/* Before YDB a batch becomes one text of INSERT, which is mostly shorter than twice its rows. */
 static size_t bytes_of_batch(const cfg_config *config)
 {
     uint64_t most = config->backend.capabilities.max_message / 2;

@@ -16,7 +16,7 @@ enum {
     PX_LOAD_MOST = 24 << 20
 }; /* bytes of rows that are not committed; more are not to be given then */
 
-/* Neither frees the load. */
+/* Functions that a load calls, which do not free it. */
 typedef struct px_load_ops {
     void (*moved)(void *owner); /* A batch was answered: it may be settled, or take more rows. */
     void (*notice)(void *owner,
@@ -34,25 +34,25 @@ void px_load_stage(px_load *load, pgw_slice create, pgw_slice statement);
 /* Batches that are on their way are given up with their links. NULL is fine. */
 void px_load_free(px_load *load);
 
-/* What each batch begins with and ends with, copied; the former is so many lines. */
+/* What each batch begins and ends with, copied; `head` is `head_lines` lines. */
 void px_load_frame(px_load *load, pgw_slice head, size_t head_lines, pgw_slice tail);
 /* Bytes of the data for this partition, whose last line is number `line` of the client's data, and
  * which are `lines` lines. `begin`: so many bytes in front, the end of the line before, are left
  * away at the beginning of a batch. */
 void px_load_add(px_load *load, size_t partition, pgw_slice bytes, size_t begin, uint64_t line,
                  uint64_t lines);
-/* The same of what the server is to judge at the end of the data: no tail stands behind it. */
+/* Adds what the server is to judge at the end of the data: a batch of its own, without the tail. */
 void px_load_add_last(px_load *load, pgw_slice bytes, size_t begin, uint64_t line, uint64_t lines);
-/* No more rows come: what is there is written. May be called again. */
+/* No more rows come: those that are gathered are written. May be called again. */
 void px_load_finish(px_load *load);
-/* Fails it by an error of ours, whose body this is; the line is the first that is missing because
- * of it. */
+/* Fails the load by an error of keyspread's, of which this is the body; `line` is the first that is
+ * missing because of it. */
 void px_load_refuse(px_load *load, pgw_slice body, uint64_t line);
 
 bool px_load_is_full(const px_load *load);
-/* Nothing is on its way, and nothing more will be. */
+/* Whether no batch is on its way, and none will be. */
 bool px_load_is_settled(const px_load *load);
-/* The body of the ErrorResponse by which it has failed; empty: it has not. */
+/* The body of the ErrorResponse by which the load has failed; empty: it has not. */
 pgw_slice px_load_error(const px_load *load);
 uint64_t px_load_committed(const px_load *load); /* rows */
 /* The first line of the client's data of which it is not certain that all rows up to it are

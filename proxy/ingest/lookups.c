@@ -8,7 +8,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What the backend is to be declared, and what it will take the client's parameters for. */
+/* Finds the types to declare to the backend, and those that it will take the client's parameters
+ * for. */
 static void find_types(px_lookups *it, px_declared declared)
 {
     size_t all = it->own + it->conditions.parameters;
@@ -78,13 +79,14 @@ px_lookups *px_lookups_new(pgw_slice text, const rw_statement *statement, px_cat
     pgw_env env = *reading->env;
     env.zone_known = false; /* the server may read the constants anew, by another TimeZone */
     pgw_slice written = rw_statement_text(statement, text);
-    bool prepares = (statement->effects & RW_EFFECT_PREPARE) != 0; /* whose $n are its own */
+    /* The $n of what a PREPARE keeps are not parameters of the client's. */
+    bool prepares = (statement->effects & RW_EFFECT_PREPARE) != 0;
     uint32_t highest = prepares ? 0 : rw_highest_parameter(written, env.conforming);
     size_t own = highest > declared.count ? highest : declared.count;
     rw_prepared prepared = {written, {declared.types, declared.count}, (uint32_t)own};
     rw_conditions conditions;
     rw_statement found = *statement;
-    if (prepares) /* it is not remembered what is kept */
+    if (prepares) /* what this PREPARE keeps is not remembered */
         found.lookup_count = 0;
     rw_conditions_of(&found, &prepared, &(pgw_reading){&env, reading->arena, reading->error},
                      &conditions);
@@ -105,9 +107,9 @@ px_lookups *px_lookups_new(pgw_slice text, const rw_statement *statement, px_cat
     return it;
 }
 
-/* The statement that it keeps, with nothing but its stars written out: what they show then the
- * server lets nobody change. Blanks stand for what is in front of it: errors are told by their
- * position. */
+/* The statement that a PREPARE keeps, with nothing but its stars written out, as the server does
+ * not let its columns change later. Blanks stand for what is in front of it, so that positions in
+ * errors are right. */
 static pgw_slice kept_of(const rw_statement *statement, bool utf8, pgw_arena *arena)
 {
     const rw_statement stars = {.stars = statement->stars, .star_count = statement->star_count};
@@ -134,7 +136,7 @@ px_lookups *px_lookups_kept(const rw_statement *statement, const rw_conditions *
     *it = (px_lookups){.references = 1, .by_sql = true, .utf8 = utf8};
     it->plain = kept_of(statement, utf8, &arena);
     rw_conditions lookups = *conditions;
-    lookups.count = 0; /* they are of no use here, and long */
+    lookups.count = 0; /* the texts put in are of no use here, and long */
     rw_conditions_keep(&lookups, &arena, &it->conditions);
     size_t size = prepares->declared.count * sizeof *it->types;
     it->types = pgw_arena_alloc(&arena, size);
@@ -160,11 +162,11 @@ void px_lookups_drop(px_lookups *lookups)
     px_catalog_drop(lookups->catalog);
     px_catalog_drop(lookups->alike);
     px_lookups_drop(lookups->otherwise);
-    pgw_arena arena = lookups->arena; /* it lives in it itself */
+    pgw_arena arena = lookups->arena; /* the lookups live in this arena */
     pgw_arena_free(&arena);
 }
 
-/* The table as it is now, if its keys have the hashes that they had; else NULL. */
+/* The table as it is now, if its keys still have the same hashes; else NULL. */
 static const rw_table *same_rule(const rw_table *was, const rw_catalog *now)
 {
     const rw_table *is = rw_catalog_find(now, pgw_slice_str(was->schema), pgw_slice_str(was->name));
@@ -177,7 +179,7 @@ static bool keeps_hashes(const rw_table *was, const rw_catalog *now)
     return is != NULL && rw_table_is_looked_up(is);
 }
 
-/* Whether what it asks of the table, lest it stores a wrong hash, is so. */
+/* Whether the table is as the statement's guard wants it, lest a wrong hash is stored. */
 static bool passes_guard(const rw_table *was, const rw_table *is)
 {
     bool passes = !was->own_key || (was->oid == is->oid && rw_table_keeps_hashes(was, is));
@@ -186,14 +188,14 @@ static bool passes_guard(const rw_table *was, const rw_table *is)
     return passes;
 }
 
-/* Whether it would store the right hash of the key it changes. */
+/* Whether the statement would store the right hash of the key it changes. */
 static bool keeps_changing(const px_lookups *lookups, const rw_catalog *now)
 {
     const rw_table *was = lookups->change.table, *is = same_rule(was, now);
     return is != NULL && rw_key_may_change(is) && passes_guard(was, is);
 }
 
-/* Whether rows that are copied into it get the right hash. */
+/* Whether rows that are copied into the table get the right hash. */
 static bool keeps_copied(const rw_copy *copy, const rw_catalog *now)
 {
     const rw_table *was = copy->table, *is = same_rule(was, now);
@@ -204,8 +206,8 @@ static bool keeps_copied(const rw_copy *copy, const rw_catalog *now)
            (drawn < is->column_count && is->columns[drawn].draws_from == copy->drawn->draws_from);
 }
 
-/* Whether its key is what it was, but that columns of it are of other types: in the same table, or
- * in another that has been made by its name. */
+/* Whether the table's key is what it was, but for the types of its columns: it may be the same
+ * table, or another of its name. */
 static bool is_retyped(const rw_table *was, const rw_catalog *now)
 {
     const rw_table *is = rw_catalog_find(now, pgw_slice_str(was->schema), pgw_slice_str(was->name));
@@ -290,7 +292,7 @@ void px_lookups_learn(px_lookups *lookups, const uint32_t *types)
     memcpy(lookups->types, types, lookups->own * sizeof *types);
 }
 
-/* Arrays and buckets travel in text, and what stands beside them. */
+/* Writes the Bind with hashes in text, which arrays and buckets need. */
 static bool write_bind_text(const rw_conditions *conditions, const pgw_bind *bind,
                             const rw_further *more, pgw_arena *arena, pgw_buf *out)
 {
@@ -315,7 +317,7 @@ static bool write_bind(const rw_conditions *conditions, const pgw_bind *bind,
     return pgw_write_bind(bind, bind->portal, bind->statement, hashes, count, out);
 }
 
-/* A flag a parameter: a key is compared with it. */
+/* A flag for each parameter: a key is compared with it. */
 static bool *compared_parameters(const px_lookups *lookups, pgw_arena *arena)
 {
     bool *compared = pgw_arena_alloc(arena, lookups->own + 1);
@@ -347,7 +349,7 @@ bool px_lookups_bind(const px_lookups *lookups, const pgw_bind *bind, const pgw_
     rw_further *more = pgw_arena_alloc(&arena, lookups->conditions.parameters * sizeof *more);
     pgw_bind sent = *bind;
     pgw_verdict verdict = hash_bound(lookups, &sent, &reading, more);
-    if (verdict == PGW_UNKNOWABLE) { /* TimeZone decides, perhaps */
+    if (verdict == PGW_UNKNOWABLE) { /* TimeZone may decide what a text means */
         sent =
             px_bind_spell(lookups->types, compared_parameters(lookups, &arena), bind, env, &arena);
         verdict = hash_bound(lookups, &sent, &reading, more);

@@ -22,16 +22,16 @@ enum {
 struct px_numbers {
     px_worker *worker;
     px_identity *identity; /* counted */
-    uint32_t sequence;     /* its oid */
+    uint32_t sequence;     /* the oid of the sequence */
     void (*moved)(void *owner);
     void *owner;
-    px_link *link; /* NULL: there is none */
+    px_link *link; /* NULL: no link is open */
     bool ready, asking;
-    size_t wanted;   /* at once, by the rows at hand */
+    size_t wanted;   /* how many numbers the rows at hand want at once */
     size_t block;    /* the least length of the next block: twice that of the last one */
-    int64_t *values; /* Those from `first` to `count` are not taken. */
+    int64_t *values; /* drawn numbers; those from `first` to `count` are not taken */
     size_t first, count, cap;
-    int64_t last; /* The one that was taken last, if any was. */
+    int64_t last; /* the number that was taken last; valid if `taken` */
     bool taken;
     pgw_buf error;
 };
@@ -115,7 +115,7 @@ static void add_number(px_numbers *it, int64_t number)
     it->values[it->count++] = number;
 }
 
-/* False: the server does not keep to the protocol. */
+/* Takes a number. False: the server does not keep to the protocol. */
 static bool on_row(px_numbers *it, pgw_slice body)
 {
     enum { DIGITS = 20 };

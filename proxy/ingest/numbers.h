@@ -15,13 +15,13 @@ typedef struct px_numbers px_numbers;
 px_numbers *px_numbers_new(px_worker *worker, px_identity *identity, uint32_t sequence,
                            void (*moved)(void *owner), void *owner);
 void px_numbers_free(px_numbers *numbers); /* NULL is fine */
-/* Whether so many are there. If not, they are asked for. */
+/* Whether `count` numbers are there. If not, they are asked for. */
 bool px_numbers_have(px_numbers *numbers, size_t count);
-/* The next one; there is one. */
+/* Takes the next number; there must be one. */
 int64_t px_numbers_take(px_numbers *numbers);
-/* The one that was taken last; false: none was. */
+/* The number that was taken last; false: none was. */
 PGW_MUST_CHECK bool px_numbers_last(const px_numbers *numbers, int64_t *number);
-/* The body of the ErrorResponse that says why none come any more; empty: they do. */
+/* The body of the ErrorResponse that says why no numbers come any more; empty: they do. */
 pgw_slice px_numbers_error(const px_numbers *numbers);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-/* Whether what is stored in `table` may depend on a setting that nobody can follow: one with a dot
- * in its name is shown by no list. */
+/* Whether what is stored in `table` may depend on a setting that keyspread cannot follow: one with
+ * a dot in its name, which no list shows. */
 static bool is_hidden_from(const px_standing *standing, const rw_table *table)
 {
     const unsigned hidden =
@@ -24,7 +24,7 @@ bool px_obstacle_has_names(const px_standing *standing, const rw_insert *insert)
     return insert->reads_names && (standing->touched & naming) != 0;
 }
 
-/* Whether a link of batches reads the statement's bytes as its session's own does. */
+/* Whether a batch link reads the statement's bytes as the session's own link does. */
 static bool is_plain(const px_identity *identity, const rw_insert *insert)
 {
     return identity->env.utf8 || (identity->ascii && pgw_is_ascii(insert->text));
@@ -62,7 +62,7 @@ static px_counter reason_of(const px_owner *owner, const px_standing *standing,
     return standing->in_transaction ? PX_UNBATCHED_TRANSACTION : PX_UNBATCHED_GROUP;
 }
 
-/* … and how many of the table's partitions it touches. `keys` may be NULL: nothing is known of the
+/* Counts the INSERT's rows by the partitions they go to. `keys` NULL: nothing is known of the
  * rows. */
 static void count_rows(const px_worker *worker, const rw_insert *insert, const rw_key *keys)
 {

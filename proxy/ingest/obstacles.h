@@ -8,19 +8,19 @@
 #include "proxy/ingest/bind.h"
 #include "proxy/ingest/owner.h"
 
-/* What keeps an INSERT that could be batched by itself out of batches, for the session is as it is
- * and has the settings of `identity`: PX_UNBATCHED_SETTINGS, _ENCODING, _SLOW, _LOCK, or
- * PX_COUNTERS for nothing. */
+/* What of the session and the settings of `identity` keeps an INSERT out of batches that could be
+ * batched by itself: PX_UNBATCHED_SETTINGS, _ENCODING, _SLOW, _LOCK, or PX_COUNTERS for nothing. */
 px_counter px_obstacle(const px_owner *owner, const px_standing *standing,
                        const px_identity *identity, const rw_insert *insert);
 
-/* Whether names in it may mean what they mean nowhere else: temporary objects come first. */
+/* Whether names in the INSERT may mean something else on this session's link, as temporary objects
+ * come first. */
 bool px_obstacle_has_names(const px_standing *standing, const rw_insert *insert);
 
 /* The INSERTs of a text, whose hashes are known, are about to be sent to the own link. */
 void px_obstacle_count_text(const px_owner *owner, const px_standing *standing,
                             const px_text *text);
-/* A Bind to an INSERT is. */
+/* A Bind to an INSERT, whose keys are known, is about to be sent to the own link. */
 void px_obstacle_count_bind(const px_owner *owner, const px_standing *standing, const px_plan *plan,
                             const px_bound *bound);
 

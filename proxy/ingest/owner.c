@@ -6,7 +6,7 @@
 
 enum {
     ALONE_MS = 10000
-}; /* units of somebody with a failed one travel alone for so long, or slow */
+}; /* how long units travel alone after a failed or slow one of their owner */
 
 /* The bytes of `whole` from `from` to `to`; an empty slice may have no memory at all. */
 static pgw_slice part(pgw_slice whole, size_t from, size_t to)
@@ -71,8 +71,8 @@ void px_owner_note_locks(px_owner *owner, const px_unit *unit)
         owner->locked_ms = unit->locked_ms;
 }
 
-/* A unit that takes long travels without company from then on; if the next one does, too, its
- * session's own link is the place, where it holds up nobody. Later it is tried alone again. */
+/* After a slow unit the owner's next ones travel without company; if one of these is slow, too,
+ * rows go over the own link, where they hold up no others. Later a unit is tried alone again. */
 void px_owner_note_time(px_owner *owner, const px_unit *unit)
 {
     uint64_t now = px_worker_now(owner->worker);

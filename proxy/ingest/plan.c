@@ -38,7 +38,7 @@ static void note_feeding(const rw_insert *insert, const rw_cell *cell, bool *fee
         feeds[cell->parameter - 1] = true;
 }
 
-/* A flag a parameter: a key cell is that parameter. In the plan's arena. */
+/* A flag for each parameter, in the plan's arena: a cell of some row's key is that parameter. */
 static bool *feeding_parameters(px_plan *plan)
 {
     const rw_insert *insert = plan->insert;
@@ -107,7 +107,7 @@ static void settle_types(px_plan *plan, const uint32_t *declared, size_t declare
         }
         plan->types[i] = type;
         insert->shows |= is_shown(type, insert->inferred[i]);
-        /* What is bound to a type of somebody's own is read by its domains' checks. */
+        /* Checks of domains may read what is bound to a type of the database's own. */
         if (type >= 16384 && insert->table->casts_run && insert->obstacle == RW_BATCHABLE)
             insert->obstacle = RW_OBSTACLE_EXPRESSION;
         if (type == PGW_UNSPECIFIED && (may_leave_rows_out(plan) || feeds[i]))
@@ -129,7 +129,7 @@ static void declare(px_plan *plan, const uint32_t *declared, size_t declared_cou
     }
 }
 
-/* From this row on there are no hashes; the error is told when the server gets there. */
+/* Leaves rows from this one on without hashes; the error is told when the server gets there. */
 static void leave_unhashed(px_plan *plan, size_t row, const pgw_error *error)
 {
     for (size_t r = row; r < plan->insert->row_count; r++)
@@ -141,7 +141,8 @@ static void leave_unhashed(px_plan *plan, size_t row, const pgw_error *error)
     plan->refusal = kept;
 }
 
-/* False: the error. One in a value is not one yet, for the server may accept the Parse. */
+/* Computes hashes of constants. False: the error. A wrong value is no error yet, for the server may
+ * accept the Parse. */
 static bool constant_hashes(px_plan *plan, pgw_error *error)
 {
     plan->hashes = pgw_arena_alloc(&plan->arena, plan->insert->row_count * sizeof *plan->hashes);
@@ -166,7 +167,7 @@ static bool has_room(const rw_insert *insert)
     return insert->row_count <= PGW_MAX_PARAMETERS - insert->param_count;
 }
 
-/* The form in which the hash is put in. */
+/* Settles the form in which hashes are put in. */
 static bool settle_form(px_plan *plan, pgw_error *error)
 {
     rw_insert *insert = plan->insert;
@@ -271,7 +272,7 @@ void px_plan_asks(px_plan *plan, const rw_insert *asked, const rw_filled *filled
         uint32_t type = i < plan->declared_count ? plan->declared[i] : PGW_UNSPECIFIED;
         if (!has[i] || (type != PGW_UNSPECIFIED && type != PGW_UNKNOWN))
             continue;
-        plan->types[i] = PGW_UNSPECIFIED; /* which only the backend can tell */
+        plan->types[i] = PGW_UNSPECIFIED; /* only the backend can tell this type */
         plan->types_known = false;
     }
 }
@@ -314,7 +315,7 @@ static px_plan *changed(px_plan *plan, pgw_arena arena, rw_insert *insert)
     return copy;
 }
 
-/* A copy with rows of its own. */
+/* A copy of the INSERT with rows of its own. */
 static rw_insert *copy_insert(const rw_insert *insert, pgw_arena *arena)
 {
     rw_insert *copy = pgw_arena_alloc(arena, sizeof *copy);
@@ -324,7 +325,7 @@ static rw_insert *copy_insert(const rw_insert *insert, pgw_arena *arena)
     return copy;
 }
 
-/* The first `count` rows have these hashes. */
+/* Puts the hashes of the first `count` rows in as constants. */
 static void put_hashes_in(px_plan *plan, const rw_key *keys, size_t count)
 {
     plan->form = RW_HASH_CONSTANT;

@@ -16,43 +16,43 @@ typedef struct px_plan {
     pgw_arena arena;
     px_catalog *catalog;
     px_identity *identity;
-    rw_insert *insert; /* its text is the client's, in the arena */
+    rw_insert *insert; /* the INSERT; its text is in the arena */
     rw_hash_form form;
     bool hash_at_bind; /* the hashes have no room among the parameters: each Bind has its statement
                           (px_plan_for_bind), and the one that is prepared here stores nothing */
-    const pgw_error *refusal; /* the error to tell where a row is unhashed; NULL: none is, or each
-                                 Bind has its statement */
-    uint64_t *hashes;         /* CONSTANT: one a row */
+    const pgw_error *refusal; /* the error to tell where a row has no hash; NULL: all have one, or
+                                 each Bind has its statement */
+    uint64_t *hashes;         /* RW_HASH_CONSTANT: one for each row */
     pgw_slice rewritten;      /* the text for the backend's Parse */
     const rw_insert *asked;   /* the client's statement, if values of its key are to be asked for:
                                  they are parameters of `insert`, behind the client's; or NULL */
-    const rw_filled *filled;  /* … how `insert` is made of it */
-    unsigned effects;         /* of rw_effect: what it does to the session that runs it */
+    const rw_filled *filled;  /* how `insert` is made of `asked` */
+    unsigned effects;         /* flags of rw_effect: what it does to the session that runs it */
     bool infers;              /* parameters have types that the client did not declare */
-    rw_insert *batched;       /* `insert`, as it is rendered for links for batches, which have it */
-    pgw_slice batched_text; /* … prepared for others: there it asks for the columns it infers of */
-    uint32_t *declared;     /* for the backend's Parse: the client's, padded, and ours */
+    rw_insert *batched;       /* `insert` as rendered for batch links */
+    pgw_slice batched_text;   /* the text of `batched`; its guard checks inferred types */
+    uint32_t *declared;       /* types for the backend's Parse: the client's and the hashes' */
     size_t declared_count;
-    size_t client_count; /* of them, those the client declared */
-    uint32_t *types;     /* of the client's parameters: described, else declared or inferred */
-    pgw_slice columns;   /* of what it returns: the body of the RowDescription that the backend gave
-                            for it, or clients were told before; empty: none */
+    size_t client_count; /* how many of `declared` the client declared */
+    uint32_t *types;     /* the client's parameters: described, else declared or inferred */
+    pgw_slice columns;   /* the body of the RowDescription that the backend gave for it, or clients
+                            were told before; empty: none */
     bool described;      /* `types`, and `columns`, are what the backend said */
-    bool describing;     /* a session has asked the backend … */
-    bool awaited;        /* … and others wait for the answer */
-    bool came;           /* it was asked whether it comes again */
+    bool describing;     /* a session has asked the backend for `types` and `columns` */
+    bool awaited;        /* other sessions wait for that answer */
+    bool came;           /* px_plan_comes_again() was called before */
     bool types_known;    /* no parameter that feeds a key is of unknown type */
-    char name[40]; /* of the prepared statement on batch links: made of the cache key's hash */
+    char name[40];       /* the prepared statement's name on batch links, made of a hash */
     uint64_t merge_hash;
-    bool outdated;          /* the backend says other types by now: nobody is to find it again */
-    struct px_plan *whole;  /* the statement in whose place this one is run once. Counted */
-    struct px_plan *origin; /* whose memory this one uses. Counted */
-    size_t left_out;        /* how many of its rows this one is without: the tag counts them */
-    bool in_parts;          /* they are committed already */
-    struct px_plan *row;    /* the statement of a single row; made when asked for. Owned */
+    bool outdated;          /* the backend says other types by now: px_plan_find() skips it */
+    struct px_plan *whole;  /* the plan in whose place this one is run once. Counted */
+    struct px_plan *origin; /* the plan whose memory this one uses. Counted */
+    size_t left_out;        /* rows of `whole` that are left out, which the client's tag counts */
+    bool in_parts;          /* the rows that are left out are committed already */
+    struct px_plan *row;    /* the plan of a single row, made when asked for; or NULL. Owned */
     bool row_sought;
-    size_t holders; /* statements of sessions that are counted (client/core/statements) … */
-    size_t counted; /* … as so many bytes, once for all of them */
+    size_t holders; /* prepared statements of sessions that have this plan */
+    size_t counted; /* bytes that are counted once for all `holders` */
 } px_plan;
 
 void px_plan_take(px_plan *plan);
@@ -64,13 +64,13 @@ typedef struct px_declared {
     size_t count;
 } px_declared;
 
-/* Whether TimeZone makes of the parameters of its key what it made when the plan was made. */
+/* Whether TimeZone makes of the key's parameters what it made when the plan was made. */
 bool px_plan_is_in_zone(const px_plan *plan, const px_identity *identity);
 /* An empty plan around a statement parsed in `arena` (given away). NULL and the error if its hash
  * is constant and cannot be computed. */
 px_plan *px_plan_new(pgw_arena arena, rw_insert *insert, px_catalog *catalog, px_identity *identity,
                      px_declared declared, pgw_error *error);
-/* The plan is of `asked`, as the client sent it, which was filled with parameters. */
+/* Tells the plan that its INSERT is `asked`, as the client sent it, filled with parameters. */
 void px_plan_asks(px_plan *plan, const rw_insert *asked, const rw_filled *filled,
                   size_t client_count);
 /* Whether a Bind that was filled for one of the plans fits the other. */
@@ -78,7 +78,7 @@ bool px_plan_asks_same(const px_plan *a, const px_plan *b);
 /* The statement as its client sent it; how many parameters that has. */
 pgw_slice px_plan_client_text(const px_plan *plan);
 size_t px_plan_client_parameters(const px_plan *plan);
-/* Whether a hash of it may depend on TimeZone. */
+/* Whether a hash of the plan's rows may depend on TimeZone. */
 bool px_plan_needs_zone(const px_plan *plan);
 /* The statement that a Bind with these keys (one a row) is of, where it is another: an UPSERT or
  * REPLACE that makes a key twice, without the rows that a later one replaces; one whose hashes have
@@ -94,24 +94,25 @@ px_plan *px_plan_without(px_plan *plan, const bool *rows);
  * parameters: row r's are as many as the single one's, from r times as many on. NULL if not. Not
  * counted: it lives as long as `plan`. */
 px_plan *px_plan_of_row(px_plan *plan);
-/* What Describe said (ours at the end still there). False: it has said something else before, which
- * the plan stays with, but is outdated. */
+/* Takes the types that Describe said (with those of hashes at the end). False: it said others
+ * before, which the plan keeps, but it is outdated now. */
 bool px_plan_describe(px_plan *plan, const uint32_t *types, size_t count);
-/* … of the rows that it returns: the body of a RowDescription, or nothing for NoData. */
+/* Takes what Describe said of the rows that the plan returns: the body of a RowDescription, or
+ * nothing for NoData. False: it said something else before, and the plan is outdated. */
 bool px_plan_describe_rows(px_plan *plan, pgw_slice body);
-/* Clients were told that it returns what `was` did, which they have prepared before. False: it is
- * known not to. */
+/* Takes that clients were told that it returns what `was` did, which they prepared before. False:
+ * it is known not to. */
 PGW_MUST_CHECK bool px_plan_keeps_rows(px_plan *plan, const px_plan *was);
-/* Whether its text is likely to come again, so that it is worth to be described beside others: it
- * has parameters, or this was asked before. */
+/* Whether the text is likely to come again, so that it is worth describing: it has parameters, or
+ * this was asked before. */
 bool px_plan_comes_again(px_plan *plan);
 /* Whether another look may find other types than it was described with. */
 bool px_plan_may_change(const px_plan *plan);
-/* A plan to describe anew, of a statement that is prepared already; it is only good for its types.
+/* A plan to be described anew, of a statement that is prepared already; only its types are of use.
  * Counted. */
 px_plan *px_plan_undescribed(px_plan *plan);
 /* The types to declare to a backend that is to prepare the statement as it was described: all that
- * are known, and ours. An array of `*count`, in `arena`. */
+ * are known, and those of hashes. An array of `*count`, in `arena`. */
 uint32_t *px_plan_types(const px_plan *plan, size_t *count, pgw_arena *arena);
 
 #endif

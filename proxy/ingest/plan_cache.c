@@ -5,7 +5,7 @@
 #include <xxhash.h>
 
 enum { CACHE_SLOTS = 8192, CACHE_PLANS = 4096 }; /* open addressing, at most half full */
-enum { CACHE_BYTES = 64 * 1024 * 1024 };         /* and one plan has at most an eighth */
+enum { CACHE_BYTES = 64 * 1024 * 1024 };         /* one plan takes an eighth of it at most */
 
 struct px_plan_slot {
     px_plan_id id;
@@ -17,8 +17,8 @@ static uint64_t number_of(const char *value)
     return value != NULL ? XXH3_64bits(value, strlen(value)) : 0;
 }
 
-/* How its constants are read, which is not in the identity's key where the server's own settings
- * say it: they may have become others since. */
+/* A hash of the settings by which constants are read, which may come from the server and not from
+ * the identity's key. */
 static uint64_t reading_of(const px_identity *identity)
 {
     const pgw_env *env = &identity->env;
@@ -77,14 +77,14 @@ static void forget_plans(px_plan_cache *cache)
 static void put(px_plan_cache *cache, px_plan_id id, px_plan *plan)
 {
     struct px_plan_slot *slot = slot_of(cache, id);
-    cache->bytes += plan->arena.bytes; /* what it takes later, of its types, is little */
+    cache->bytes += plan->arena.bytes; /* what the plan takes later, for its types, is little */
     if (slot->plan == NULL)
         cache->count++;
     px_plan_drop(slot->plan);
     *slot = (struct px_plan_slot){id, plan};
 }
 
-/* Plans of a snapshot that is not to come again would keep it. */
+/* Forgets plans of snapshots that do not come again, which they would keep. */
 static void forget_outlived(px_plan_cache *cache, const px_catalog *now)
 {
     struct px_plan_slot *slots = cache->slots;

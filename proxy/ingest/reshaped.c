@@ -12,11 +12,12 @@ const rw_table *px_written_by(const rw_statement *statement)
 
 typedef struct moves {
     const rw_table *table;
-    size_t judged; /* so many statements, of which none but the last may change it … */
-    bool moved;    /* … and that does */
+    size_t judged; /* statements that were looked at: none but the last may change the table */
+    bool moved;    /* the last one may change the table */
 } moves;
 
-/* … what stands before statement `i`: each of it once for a table, however many write that. */
+/* Whether a statement before `i` may change the table. Each is looked at once for a table, however
+ * many statements write it. */
 static bool is_moved(const rw_script *script, pgw_slice text, moves *of, size_t i, bool conforming)
 {
     for (; of->judged < i && !of->moved; of->judged++) {

@@ -8,9 +8,9 @@ typedef struct px_split px_split;
 
 /* The rows of one partition. */
 typedef struct px_part {
-    px_unit *unit;      /* NULL: it has come back */
-    size_t first, rows; /* of the order */
-    bool waits;         /* for a lock, and wrote nothing */
+    px_unit *unit;      /* NULL: the unit has come back */
+    size_t first, rows; /* the part's rows are `rows` entries of `order` from `first` on */
+    bool waits;         /* the unit waited for a lock, and wrote nothing */
 } px_part;
 
 /* A row, and where it goes. */
@@ -19,17 +19,17 @@ typedef struct placed {
     size_t row;
 } placed;
 
-enum { MOST_PARTS = 256 }; /* each has a unit's memory; what goes to more commits as one */
+enum { MOST_PARTS = 256 }; /* each has a unit's memory; a statement with more commits as one */
 
 struct px_split {
     px_part *parts;
     size_t count, back, waiting;
     size_t *order;   /* the rows, part by part */
-    size_t *part_of; /* each row's */
+    size_t *part_of; /* the part that each row is in */
     size_t rows;
-    size_t committed, unknown; /* rows */
-    pgw_buf error;             /* the first; but that it is unknown weighs more */
-    bool at_bind;              /* … which came before BindComplete */
+    size_t committed, unknown; /* numbers of rows */
+    pgw_buf error;             /* the first error; but an unknown outcome weighs more */
+    bool at_bind;              /* the error came before BindComplete */
 };
 
 /* ---- out ---- */
@@ -64,7 +64,7 @@ static void free_split(px_split *split)
     free(split);
 }
 
-/* Sorts the rows by partition, and counts those. */
+/* Sorts the rows by partition, and counts the partitions. */
 static void place(px_split *split, const rw_key *keys)
 {
     placed *all = pgw_calloc(split->rows, sizeof *all);
@@ -79,7 +79,7 @@ static void place(px_split *split, const rw_key *keys)
     free(all);
 }
 
-/* NULL if there would be too many parts. */
+/* A split of the rows; NULL if it would have too many parts. */
 static px_split *new_split(const rw_key *keys, size_t rows)
 {
     px_split *split = pgw_calloc(1, sizeof *split);
@@ -161,7 +161,7 @@ static void fill_from_bind(px_split *split, px_plan *single, const pgw_bind *bin
         pgw_error error;
         px_unit *unit = split->parts[split->part_of[r]].unit;
         pgw_certainly(px_unit_add_bound(unit, (px_execution){single, &row, 0}, &bound,
-                                        &error)); /* it is part of one that came */
+                                        &error)); /* the Bind is part of one that came */
     }
 }
 
@@ -174,7 +174,8 @@ bool px_split_bound(px_owner *owner, const px_standing *standing, const px_execu
     if (standing->in_transaction || one_partition(keys, insert->row_count) || !merges ||
         !table_splits(plan->catalog, insert))
         return false;
-    /* With a key twice the rest could not be told from what the last row superseded. */
+    /* With a key twice, rows that are left could not be told from those that a later one
+     * superseded. */
     px_plan *single = px_plan_of_row(plan), *less = px_plan_for_bind(plan, keys);
     px_plan_drop(less);
     px_split *split = single != NULL && less == NULL ? new_split(keys, insert->row_count) : NULL;
@@ -261,7 +262,7 @@ static void reroute(px_owner *owner)
     }
     owner->rerouted = true;
     if (count == 0) {
-        px_owner_drop_statement(owner); /* as if nothing had been tried */
+        px_owner_drop_statement(owner); /* the own link gets it as if nothing had been tried */
     } else if (owner->text != NULL) {
         px_text_leave_out(owner->text, left_out);
     } else {
@@ -276,7 +277,7 @@ static void reroute(px_owner *owner)
 static void on_done(px_unit *unit)
 {
     px_owner *owner = unit->session;
-    if (owner != NULL) { /* else its client has left */
+    if (owner != NULL) { /* NULL: the client has left */
         px_split *split = owner->split;
         take_back(owner, unit);
         if (split->back == split->count) {

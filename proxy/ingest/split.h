@@ -13,12 +13,12 @@
 /* If the statement touches several partitions and the table lets it commit partition by partition:
  * submits a unit for each. False: it is to stay whole, nothing was done. */
 bool px_split_script(px_owner *owner, const px_standing *standing, px_text *text);
-/* The same for a statement that is bound and executed once. */
+/* px_split_script() for a statement that is bound and executed once. */
 bool px_split_bound(px_owner *owner, const px_standing *standing, const px_execution *execution,
                     const rw_key *keys);
-/* Those that are queued come back soon. */
+/* Withdraws all units of the split: those that are queued come back soon. */
 void px_split_withdraw(px_owner *owner);
-/* Lets its units go on without anybody to tell. */
+/* Withdraws all units, whose outcome no session is told, as the owner goes away. */
 void px_split_leave(px_owner *owner);
 
 #endif

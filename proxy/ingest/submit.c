@@ -30,7 +30,7 @@ static void answer(px_owner *owner, const px_unit *unit)
 static void on_done(px_unit *unit)
 {
     px_owner *owner = unit->session;
-    if (owner != NULL) { /* else its client has left */
+    if (owner != NULL) { /* NULL: the client has left */
         owner->unit = NULL;
         if (owner->text != NULL && (unit->outcome != PX_UNIT_COMMITTED || unit->notices.len > 0))
             px_text_read(owner->worker, owner->text, &unit->identity->env);
@@ -81,7 +81,7 @@ bool px_submit_alike(px_owner *owner, const px_standing *standing, px_likeness *
 
 /* ---- parameters ---- */
 
-/* Class 22 or 08: the server would say it of the Bind. */
+/* Whether the server would tell the error of the Bind: class 22 or 08. */
 static bool is_of_bind(const pgw_error *error)
 {
     return memcmp(error->sqlstate, "22", 2) == 0 || memcmp(error->sqlstate, "08", 2) == 0;
@@ -91,7 +91,7 @@ static px_submission refuse(const pgw_error *error, bool alone, px_unfit *unfit)
 {
     unfit->error = *error;
     unfit->at_bind = is_of_bind(error);
-    return alone ? PX_SUBMIT_REFUSED : PX_SUBMIT_ON_LINK; /* others may fail before it does */
+    return alone ? PX_SUBMIT_REFUSED : PX_SUBMIT_ON_LINK; /* others may fail before this one */
 }
 
 static px_submission add_bound(px_owner *owner, px_unit *unit, px_execution execution,
@@ -126,7 +126,8 @@ static px_submission add_execution(px_owner *owner, const px_standing *standing,
     pgw_error error;
     if (!px_bind_keys(owner->worker, execution.plan, execution.bind, &standing->identity->env,
                       &unit->arena, &bound)) {
-        bool earlier = rw_insert_may_fail(execution.plan->insert); /* it may fail itself */
+        /* The INSERT may be sent to the server to fail, which may find another error first. */
+        bool earlier = rw_insert_may_fail(execution.plan->insert);
         return refuse(&bound.error, alone && !earlier, unfit);
     }
     if (alone && px_split_bound(owner, standing, &execution, bound.keys))
@@ -157,7 +158,7 @@ px_submission px_submit_bound(px_owner *owner, const px_standing *standing,
         submit(owner, unit);
         return what;
     }
-    px_unit_free(unit); /* it is several, or none */
+    px_unit_free(unit); /* the unit is not used: there are several, or none */
     if (owner->split == NULL) {
         px_owner_drop_statement(owner);
         owner->since = 0;

@@ -14,8 +14,8 @@
  * partition, where the table says so. */
 void px_submit_script(px_owner *owner, const px_standing *standing, px_text *text);
 
-/* Submits a text that is like one of before, without parsing it. `asked`: what was filled to get
- * it; NULL: its client has sent it so. False: it is to be parsed, and nothing was done. */
+/* Submits a text that is like an earlier one, without parsing it. `asked`: what was filled to get
+ * it; NULL: its client sent it so. False: the text is to be parsed, and nothing was done. */
 PGW_MUST_CHECK bool px_submit_alike(px_owner *owner, const px_standing *standing, px_likeness *of,
                                     const px_alike_asked *asked, const pgw_env *env);
 
@@ -28,24 +28,24 @@ typedef struct px_executions {
 /* Why executions are no unit. */
 typedef struct px_unfit {
     pgw_error error;
-    size_t execution; /* which cannot be done */
-    bool at_bind;     /* … already when it is bound */
+    size_t execution; /* the first execution that cannot be done */
+    bool at_bind;     /* the execution fails already when it is bound */
 } px_unfit;
 
 typedef enum px_submission {
     PX_SUBMITTED,
-    PX_SUBMIT_ON_LINK, /* they are for the own link after all; `unfit` may say why */
+    PX_SUBMIT_ON_LINK, /* executions are for the own link after all; `unfit` may say why */
     PX_SUBMIT_REFUSED  /* `unfit` says why */
 } px_submission;
 
 px_submission px_submit_bound(px_owner *owner, const px_standing *standing,
                               const px_executions *executions, px_unfit *unfit);
 
-/* Anything is under way. */
+/* Whether units of the owner are under way. */
 bool px_submitted(const px_owner *owner);
-/* … is to be withdrawn. */
+/* Withdraws the owner's units that are under way. */
 void px_submit_withdraw(px_owner *owner);
-/* … goes on without anybody to tell: the owner goes away. */
+/* Withdraws the owner's units, of which it hears no more: the owner goes away. */
 void px_submit_leave(px_owner *owner);
 
 #endif

@@ -10,19 +10,19 @@
 #include <xxhash.h>
 
 enum {
-    SETS = 256, /* A shape has its place in one of them. */
+    SETS = 256, /* sets of templates; a shape belongs to one of them */
     WAYS = 4,
     SEEN = 1024,
-    MOST_TAIL = 2048,             /* Bytes behind the last row. */
-    MOST_BYTES = 16 * 1024 * 1024 /* Of all templates of a worker. */
+    MOST_TAIL = 2048,             /* bytes behind the last row */
+    MOST_BYTES = 16 * 1024 * 1024 /* bytes of all templates of a worker */
 };
 
 struct px_templates {
     px_template *slots[SETS][WAYS];
-    uint64_t seen[SEEN]; /* Hashes of shapes that had no template when they came. */
-    uint64_t epoch;      /* Of the newest snapshot. */
+    uint64_t seen[SEEN]; /* hashes of shapes that had no template when they came */
+    uint64_t epoch;      /* the epoch of the newest snapshot */
     size_t bytes;
-    unsigned hand; /* The next to be forgotten, where all are used. */
+    unsigned hand; /* the next slot to look at for a template to forget */
 };
 
 const px_catalog *px_template_catalog(const px_template *it)
@@ -58,7 +58,7 @@ static void forget(struct px_templates *all, px_template **slot)
     px_text_drop(it->specimen);
 }
 
-/* Those of snapshots that are not to come again, which they would keep; `now` NULL: all of them. */
+/* Forgets templates of snapshots that do not come again, which they would keep; `now` NULL: all. */
 static void forget_outlived(struct px_templates *all, const px_catalog *now)
 {
     for (size_t i = 0; i < SETS; i++)
@@ -81,7 +81,7 @@ void px_templates_free(px_worker *worker)
     worker->templates = NULL;
 }
 
-/* `tail`: NULL: whichever. */
+/* Finds a template; `tail` NULL: with any tail. */
 static px_template *find(const struct px_templates *all, const px_worker *worker,
                          const px_identity *identity, const px_likeness *of, const pgw_slice *tail)
 {
@@ -101,7 +101,7 @@ static uint64_t with_tail(uint64_t hash, pgw_slice tail)
     return XXH3_64bits_withSeed(tail.ptr, tail.len, hash);
 }
 
-/* At the first row, which is read. What stands behind many rows is not known yet. */
+/* Reads the first row and takes the shape. What stands behind many rows is not known yet. */
 static bool take_shape(px_likeness *of)
 {
     if (!rw_plain_next(&of->rows))
@@ -141,7 +141,7 @@ const px_template *px_template_with_tail(px_worker *worker, const px_template *i
 
 /* ---- learning ---- */
 
-/* A place among those of its set: free, or of one that was not used for longer than others. */
+/* A place in the set of this hash: free, or of a template that was not used for long. */
 static px_template **make_room(struct px_templates *all, uint64_t hash)
 {
     px_template **set = all->slots[hash % SETS];
@@ -222,7 +222,7 @@ static bool is_hashed(const rw_table *table, size_t column)
     return hashed;
 }
 
-/* One of the key's columns; those that are hashed are to be constants. */
+/* Learns how a column of the key is read; those of the hash_key are to be constants. */
 static bool learn_key_cell(const px_text *text, const rw_plain_rows *rows, size_t k,
                            px_key_cell *out)
 {
@@ -260,7 +260,7 @@ static bool learn_key(px_template *it, const rw_plain_rows *rows)
     return true;
 }
 
-/* The columns' types of what is lifted: all cells but DEFAULTs. */
+/* Learns the types of the columns that are lifted: all cells but DEFAULTs. */
 static bool learn_lifts(px_template *it, const rw_plain_rows *rows, const px_plan *plan)
 {
     const rw_insert *insert = px_template_insert(it);
@@ -281,7 +281,7 @@ static pgw_slice keep(px_template *it, pgw_buf *buf)
     return kept;
 }
 
-/* The whole of the specimen is what stands before its row, which is guarded, and behind it. */
+/* Learns what stands before and behind the row of the specimen, which is guarded. */
 static void learn_text(px_template *it)
 {
     const px_text *text = it->specimen;
@@ -307,7 +307,7 @@ static void learn_text(px_template *it)
     pgw_buf_free(&buf);
 }
 
-/* Copies, for the specimen outlives the unit. */
+/* Learns what units have in common, in copies, for the specimen outlives the unit. */
 static void learn_unit(px_template *it, const px_unit *unit, const px_text *text)
 {
     pgw_arena *arena = &it->specimen->arena;
@@ -337,7 +337,7 @@ static void learn_unit(px_template *it, const px_unit *unit, const px_text *text
     it->unit.prepared = prepared;
 }
 
-/* One row of the text, and what stands around it, parsed; counted. */
+/* The text with its first row alone, parsed; counted. */
 static px_text *specimen_of(px_worker *worker, const px_text *text, const rw_plain_rows *rows,
                             const px_unit *unit)
 {
@@ -355,7 +355,7 @@ static px_text *specimen_of(px_worker *worker, const px_text *text, const rw_pla
     return specimen;
 }
 
-/* Whether the specimen is what the text was. */
+/* Whether the specimen is the same INSERT as the text, but for rows. */
 static bool is_specimen(const px_text *specimen, const px_text *text)
 {
     const rw_script *script = &specimen->script;
@@ -368,7 +368,7 @@ static bool is_specimen(const px_text *specimen, const px_text *text)
            one->shows == other->shows && one->reads_names == other->reads_names;
 }
 
-/* NULL: texts like it are no units without being parsed. */
+/* Makes a template. NULL: texts like this one must be parsed to be units. */
 static px_template *template_of(px_worker *worker, const px_text *text, const px_likeness *of,
                                 const px_unit *unit, const px_plan *plan)
 {
@@ -394,7 +394,7 @@ static px_template *template_of(px_worker *worker, const px_text *text, const px
     return it;
 }
 
-/* Whether the key's constants let the statement check what those of other rows do. */
+/* Whether the statement checks the same for the key's constants in this text as for any others. */
 static bool may_stand_for_all(const px_text *text)
 {
     const rw_insert *insert = text->script.statements[0].insert;
@@ -407,7 +407,7 @@ static bool may_stand_for_all(const px_text *text)
     return true;
 }
 
-/* Those that were not used since this was last done, until the others have room. */
+/* Forgets templates that were not used of late, until there is room for `bytes` more. */
 static void make_memory(struct px_templates *all, size_t bytes)
 {
     enum { SLOTS = SETS * WAYS };
@@ -445,7 +445,7 @@ static bool are_plain(rw_plain_rows *rows)
     return true;
 }
 
-/* Whether texts like it have a template. One of another snapshot is forgotten. */
+/* Whether texts like this one have a template. One of another snapshot is forgotten. */
 static bool is_learned(px_worker *worker, const px_text *text, const px_identity *identity,
                        const px_likeness *of, pgw_slice tail)
 {
@@ -478,7 +478,7 @@ static bool wants_simply(const px_text *text)
     return simple && insert->wanted_count > 0;
 }
 
-/* NULL: a written cell is not where it was found without the parser. */
+/* The wanted cells of the text. NULL: the parser finds one where it was not found without it. */
 static const px_wanted_cell *wanted_cells(px_text *text, const rw_plain_rows *rows)
 {
     const rw_insert *insert = text->script.statements[0].insert;
@@ -495,7 +495,7 @@ static const px_wanted_cell *wanted_cells(px_text *text, const rw_plain_rows *ro
     return all;
 }
 
-/* A text of one row as it is, parsed; counted. */
+/* A copy of a text of one row, parsed; counted. */
 static px_text *copy_of(px_worker *worker, const px_text *text, const pgw_env *env)
 {
     const rw_meaning ours = RW_MEANS_OURS;
@@ -504,7 +504,7 @@ static px_text *copy_of(px_worker *worker, const px_text *text, const pgw_env *e
     return px_text_parse(worker, text->text, text->catalog, &view, env);
 }
 
-/* NULL: texts like it are not to be filled without being parsed. */
+/* Makes a template that asks. NULL: texts like this one must be parsed to be filled. */
 static px_template *template_asked(px_worker *worker, const px_text *text, const px_likeness *of,
                                    px_identity *identity)
 {
@@ -530,7 +530,7 @@ static px_template *template_asked(px_worker *worker, const px_text *text, const
     return it;
 }
 
-/* The text whose key was asked for, of which one was filled that has a template. */
+/* Learns from a text whose key was asked for, if the filled text has a template. */
 static void learn_asked(px_worker *worker, const px_text *text, px_identity *identity)
 {
     px_likeness of;
@@ -545,7 +545,7 @@ static void learn_asked(px_worker *worker, const px_text *text, px_identity *ide
         keep_template(worker->templates, it);
 }
 
-/* Whether texts like it have a template now. */
+/* Learns from a text with all its values. True: texts like it have a template now. */
 static bool learn_rows(px_worker *worker, const px_text *text, const px_unit *unit,
                        const px_plan *plan)
 {

@@ -15,7 +15,7 @@
 #include "rewrite/statement/special/function_once.h"
 #include "rewrite/statement/special/wanting.h"
 
-/* A text that is in `arena` (given away). */
+/* Parses a text that is in `arena` (given away). */
 static px_text *parse(px_worker *worker, pgw_arena arena, pgw_slice text, px_catalog *catalog,
                       const rw_catalog *view, const pgw_env *env)
 {
@@ -39,7 +39,7 @@ px_text *px_text_parse(px_worker *worker, pgw_slice text, px_catalog *catalog,
     return parse(worker, arena, text, catalog, view, env);
 }
 
-/* With a NUL behind it. The memory of a long one is not zeroed before. */
+/* A copy of a text with a NUL behind it. The memory of a long one is not zeroed before. */
 static pgw_slice copy_of(pgw_slice text, pgw_arena *arena)
 {
     enum { LONG = 1024 };
@@ -139,7 +139,7 @@ static pgw_slice put_back(const px_text *text, const rw_filled *const *filled, p
     return (pgw_slice){pgw_arena_keep(arena, &whole).ptr, len};
 }
 
-/* Each statement that wants something; NULL: the error. */
+/* Fills each statement that wants something; NULL: the error. */
 static const rw_filled **fill_all(const px_text *text, const rw_answer *answers, pgw_arena *arena,
                                   pgw_error *error)
 {
@@ -160,7 +160,7 @@ static const rw_filled **fill_all(const px_text *text, const rw_answer *answers,
     return filled;
 }
 
-/* What is wrong with statements is told of where their client wrote them. */
+/* Moves positions of errors to where the client wrote the statements. */
 static void move_errors(px_text *text, bool utf8)
 {
     for (size_t i = 0; i < text->script.count; i++) {
@@ -279,7 +279,7 @@ static void hash_insert(px_worker *worker, px_text *text, size_t i, const pgw_en
         text->superseded[i] = rw_insert_supersede(insert, text->keys[i], &text->arena);
 }
 
-/* Of RW_EFFECT_RUNS and RW_EFFECT_READS those by which no code of the database's own changes a
+/* Those of RW_EFFECT_RUNS and RW_EFFECT_READS by which no code in the database changes a
  * setting. */
 static unsigned quiet_of(const px_text *text)
 {
@@ -292,7 +292,7 @@ static bool is_quiet(const px_text *text)
     return quiet_of(text) & RW_EFFECT_RUNS;
 }
 
-/* A write of ours, whose rows get no hash. */
+/* Refuses a write to a configured table, whose rows get no hash. */
 static void refuse_write(px_text *text, size_t i, const pgw_error *error)
 {
     rw_insert *insert = text->script.statements[i].insert;
@@ -301,7 +301,8 @@ static void refuse_write(px_text *text, size_t i, const pgw_error *error)
         insert->rows[r].unhashed = true;
 }
 
-/* What its columns are by then cannot be known before the text is sent. */
+/* Whether the columns of the statement's table, as they are by then, cannot be known before the
+ * text is sent. */
 static bool is_reshaped(const px_text *text, size_t i)
 {
     return text->reshaped != NULL && text->reshaped[i];
@@ -313,7 +314,7 @@ static void refuse_reshaped(px_text *text, size_t i)
     const rw_insert *insert = statement->insert;
     const rw_table *table = px_written_by(statement);
     if (table == NULL)
-        return; /* it is no write as the table is */
+        return; /* the statement is no write to the table as it is now */
     pgw_error error;
     pgw_fail(&error, "0A000", "table %s may be changed earlier in the same Query", table->name);
     pgw_error_hint(&error, "Send the %s in a Query of its own.",
@@ -321,7 +322,7 @@ static void refuse_reshaped(px_text *text, size_t i)
     refuse_write(text, i, &error);
 }
 
-/* Behind what has these effects names may mean others. */
+/* Whether names may mean something else behind statements of these effects. */
 static bool moves_names(const px_text *text, unsigned effects)
 {
     return effects & (RW_EFFECT_NAMES | RW_EFFECT_SETTINGS) ||
@@ -386,7 +387,7 @@ static void put_conditions(px_text *text, size_t i, const pgw_env *env)
     pgw_error error;
     pgw_reading reading = {env, &text->arena, &error};
     unsigned effects = text->script.effects;
-    bool changes = effects & RW_EFFECT_DDL || /* what is executed behind it */
+    bool changes = effects & RW_EFFECT_DDL || /* a statement behind the PREPARE may execute it */
                    (effects & RW_EFFECT_RESUMES && moves_names(text, effects));
     if (statement.prepares != NULL && (!text->remembered || changes))
         statement.lookup_count = 0;
@@ -417,10 +418,11 @@ void px_text_hash(px_worker *worker, px_text *text, pgw_env env)
     text->superseded = pgw_arena_alloc(&text->arena, script->count * sizeof *text->superseded);
     text->refusals = pgw_arena_alloc(&text->arena, script->count * sizeof *text->refusals);
     text->conditions = pgw_arena_alloc(&text->arena, script->count * sizeof *text->conditions);
-    unsigned before = text->altered ? RW_EFFECT_DDL : 0; /* effects of the statements */
+    unsigned before = text->altered ? RW_EFFECT_DDL : 0; /* effects of earlier statements */
     for (size_t i = 0; i < script->count; i++) {
         const rw_statement *statement = &script->statements[i];
-        bool known = !(before & RW_EFFECT_DDL); /* what the tables' columns are by then */
+        /* Whether the columns of tables, as they are by then, are known. */
+        bool known = !(before & RW_EFFECT_DDL);
         env.zone_known = env.zone_known && !may_have_moved_zone(text, before);
         if (known || statement->defines || statement->change != NULL)
             put_conditions(text, i, &env);
@@ -449,8 +451,8 @@ void px_text_spell(px_text *text, const pgw_env *env)
             rw_spell_keys(text->script.statements[i].insert, text->keys[i], env, &text->arena);
 }
 
-/* What is refused is sent as a statement that every server refuses, at the same time: it is parsed
- * with all the others, what comes before it is done, and what comes behind is not. */
+/* A refused statement is sent as one that every server refuses at the right time: it is parsed with
+ * all the others, statements before it are run, and those behind are not. */
 #define REFUSED_STATEMENT "select \"" RW_REFUSAL "\""
 
 static void render_statement(const px_text *text, size_t i, pgw_buf *out)
@@ -466,7 +468,7 @@ static void render_statement(const px_text *text, size_t i, pgw_buf *out)
         rw_render_statement(insert, RW_HASH_CONSTANT, text->hashes[i], out);
 }
 
-/* Statements of ours that are run with statement `i`; one that is refused has none. */
+/* keyspread's SQL that is run with statement `i`; one that is refused has none. */
 static pgw_slice more_of(const px_text *text, size_t i, pgw_slice sql)
 {
     return text->refusals[i] == NULL ? sql : (pgw_slice){NULL, 0};

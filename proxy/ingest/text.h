@@ -12,44 +12,47 @@
 #include "rewrite/statement/script/script.h"
 #include "rewrite/statement/words/statement.h"
 
-/* Counted. */
+/* A Query's text, which is counted by references. */
 typedef struct px_text {
     unsigned references;
     pgw_arena arena;
     px_catalog *catalog;
     pgw_slice text;
-    const rw_filled **filled; /* for each statement: how it was filled with values of its key, or
-                                 NULL: it was not; NULL: all is as its client sent it … */
-    struct px_text *asked;    /* … with the wanted cells, which is kept for what is told of it */
-    struct px_text *like; /* The text that it differs from in constants alone, of which its script
-                             is (px_text_like); NULL: it was read itself. Counted. */
+    const rw_filled **filled; /* how each statement was filled with values of its key (NULL: it was
+                                 not); NULL: the text is as its client sent it */
+    struct px_text *asked;    /* the text as the client sent it, if this one was filled; errors are
+                                 told of it. Counted */
+    struct px_text *like;     /* The text whose script this one shares, as only constants differ
+                                 (px_text_like); NULL: this one was parsed itself. Counted. */
     rw_script script;
-    const bool *reshaped; /* for each statement: it writes a table that one before it may change;
-                             NULL: none does */
-    uint64_t **hashes;    /* for each statement that is an INSERT: its rows' */
-    rw_key **keys;        /* likewise */
-    size_t *superseded;   /* for each: its rows that an UPSERT's later row replaces; the tag counts
-                             them */
-    rw_conditions *conditions; /* for each: what is put in for its lookups */
-    bool altered;    /* the tables may have been, in front of it, and cannot be asked before Sync */
-    bool remembered; /* what PREPARE keeps will be: it may have conditions */
-    bool executes;   /* … and an EXECUTE in it is of such a statement */
+    const bool *reshaped; /* a flag for each statement: it writes a table that one before it may
+                             change; NULL: none does */
+    uint64_t **hashes;    /* hashes of each INSERT's rows; NULL: the statement has none */
+    rw_key **keys;        /* keys of each INSERT's rows; NULL: the statement has none */
+    size_t *superseded;   /* each statement's rows that a later row of an UPSERT replaces; the tag
+                             counts them */
+    rw_conditions *conditions; /* what is put into each statement for its lookups */
+    bool altered; /* tables may have been altered before this text, and cannot be looked at before
+                     Sync */
+    bool remembered; /* what a PREPARE keeps will be remembered, so it may have conditions */
+    bool executes;   /* some EXECUTE is of a statement that a PREPARE kept with conditions */
     bool moved;      /* the end of the transaction may move names */
-    bool in_parts;   /* they are rows of the only statement that are committed already */
-    const pgw_error **refusals; /* for each: why it is sent so that it must fail; NULL: it is not */
-    bool refused;               /* there is any */
+    bool in_parts;   /* the rows that are left out of the only statement are committed already */
+    const pgw_error **refusals; /* why each statement must fail; NULL: it need not */
+    bool refused;               /* some statement is refused */
 } px_text;
 
 /* A copy of the text, parsed; the caller has a reference. */
 px_text *px_text_parse(px_worker *worker, pgw_slice text, px_catalog *catalog,
                        const rw_catalog *view, const pgw_env *env);
-/* A copy of a text that differs from `other`, a lone INSERT, in the constants of its rows alone, and
- * is not read: its script is the other's. The caller has a reference. */
+/* A copy of a text that differs from `other`, a lone INSERT, in the constants of its rows alone,
+ * and is not read: its script is the other's. The caller has a reference. */
 px_text *px_text_like(px_text *other, pgw_slice text);
-/* Such a text is read and hashed after all: for what is told of it, or sent in another form. */
+/* Parses and hashes a text of px_text_like() after all: for what is told of it, or for another
+ * form. */
 void px_text_read(px_worker *worker, px_text *text, const pgw_env *env);
-/* All wanted cells filled with these answers, parsed anew; the caller has a reference. NULL: the
- * error. */
+/* The text with all wanted cells filled with these answers, parsed anew; the caller has a
+ * reference. NULL: the error. */
 px_text *px_text_fill(px_worker *worker, px_text *text, const rw_answer *answers,
                       const rw_catalog *view, const pgw_env *env, pgw_error *error);
 /* How many of its statements want values of their key that are to be asked for first; which, in
@@ -76,18 +79,18 @@ size_t px_text_first_refused(const px_text *text);
 /* What is told should the server meet RW_REFUSAL in statement `i`; NULL: it does not stand there.
  */
 const pgw_error *px_text_refusal(const px_text *text, size_t i);
-/* Leaves out rows of its only statement, which are committed already; a flag a row. */
+/* Leaves out rows of the only statement, which are committed already; a flag for each row. */
 void px_text_leave_out(px_text *text, const bool *rows);
-/* … on which settings may be others than its session knows (`env`): what they decide of keys is
- * spelled. */
+/* Spells what settings decide of keys, as `env` says, for a link whose settings may be others. */
 void px_text_spell(px_text *text, const pgw_env *env);
 /* The whole text for the own link: each INSERT rewritten, what is refused in a form that must fail,
  * everything else as it was. `sent_at` (NULL: not asked) gets the byte where each statement begins.
  */
 void px_text_render(const px_text *text, size_t *sent_at, pgw_buf *out);
-/* How many commands statement `i` is there; `own`: which of them, from 0, is its client's. */
+/* How many commands statement `i` is on the own link; `own`: which of them, from 0, is the
+ * client's. */
 size_t px_text_commands(const px_text *text, size_t i, size_t *own);
-/* Effects after which TimeZone may be another. */
+/* Whether TimeZone may be another after these effects. */
 bool px_moves_zone(unsigned effects);
 
 #endif

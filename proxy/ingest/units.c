@@ -18,7 +18,7 @@ static uint64_t deadline_of(px_owner *owner, const px_standing *standing, const 
     return owner->since + wait;
 }
 
-/* Where the backend says which table it is, its name need not be looked at. */
+/* Whether a unit's table is `table`: by its oid, where the backend says it, else by its name. */
 static bool is_of(const px_unit_table *known, const rw_table *table)
 {
     const char *label = known->name;
@@ -54,7 +54,7 @@ static uint16_t place_of(px_unit *unit, const rw_table *table, const px_catalog 
     return (uint16_t)unit->table_count++;
 }
 
-/* With room for so many statements and rows. */
+/* A unit with room for so many statements and rows. */
 static px_unit *new_unit(px_owner *owner, const px_standing *standing, size_t statements,
                          size_t rows)
 {
@@ -74,7 +74,7 @@ static px_unit *new_unit(px_owner *owner, const px_standing *standing, size_t st
     return unit;
 }
 
-/* The table of its first statement is the one by whose settings it goes. */
+/* Begins a unit: the settings of its first statement's table hold for it. */
 static void begin(px_unit *unit, px_owner *owner, const px_standing *standing,
                   const rw_table *table, const px_catalog *catalog)
 {
@@ -114,8 +114,8 @@ static pgw_slice render(px_unit *unit, const rw_insert *insert,
     return keep(unit, &buf);
 }
 
-/* Rows of all its statements may stand in one VALUES list: then heads and tails are the same, and
- * so is what the first one's guard asks. */
+/* Whether rows of all statements may stand in one VALUES list: heads and tails are the same, and so
+ * is what the first one's guard asks. */
 static bool merges(px_unit *unit, const rw_script *script)
 {
     for (size_t i = 0; i < script->count; i++) {
@@ -134,13 +134,13 @@ static bool merges(px_unit *unit, const rw_script *script)
     return true;
 }
 
-/* What the unit's text is rendered from: rows of it that were chosen. */
+/* What the unit's text is rendered from: the chosen rows of a text. */
 typedef struct origin {
     px_text *text;
     px_chosen chosen;
 } origin;
 
-/* The number of rows of the statement that may be among the chosen ones; and which the next is. */
+/* How many rows of the statement are chosen; chosen_row() says which. */
 static size_t count_chosen(px_chosen chosen, const rw_insert *insert)
 {
     return chosen.rows != NULL ? chosen.count : insert->row_count;
@@ -169,7 +169,7 @@ static void write_batch(const void *of, size_t i, pgw_buf *out)
     write_rows(of, i, false, out);
 }
 
-/* A part of a statement is one as well. */
+/* Writes the whole text, or the chosen rows as a statement. */
 static void write_alone(const void *of, pgw_buf *out)
 {
     const origin *from = of;
@@ -246,7 +246,7 @@ static void set_merge_hash(px_unit *unit)
                                                 unit->merge_hash);
 }
 
-/* Its kind, and what it has to have in common with others. */
+/* Sets the unit's kind, and what it must have in common with others to be merged. */
 static void set_merge_key(px_unit *unit, const px_text *text)
 {
     const rw_insert *insert = text->script.statements[0].insert;
@@ -319,8 +319,8 @@ size_t px_unit_prepare(px_unit *unit, px_plan *plan)
     px_plan_take(plan);
     unit->let_go = let_go;
     prepared->of = plan;
-    prepared->name =
-        pgw_arena_copy(&unit->arena, pgw_slice_str(plan->name)); /* a plan may get another */
+    /* A copy of the name, for the plan may get another. */
+    prepared->name = pgw_arena_copy(&unit->arena, pgw_slice_str(plan->name));
     prepared->text = plan->batched_text;
     prepared->types = px_plan_types(plan, &prepared->type_count, &unit->arena);
     prepared->columns = pgw_arena_copy(&unit->arena, plan->columns);
@@ -338,7 +338,7 @@ px_unit *px_unit_of_plan(px_owner *owner, const px_standing *standing, const px_
     return unit;
 }
 
-/* Which of the unit's prepared statements the plan is. */
+/* The plan's place among the unit's prepared statements, which count in its merge hash. */
 static size_t prepare(px_unit *unit, px_plan *plan)
 {
     size_t before = unit->prepared_count, at = px_unit_prepare(unit, plan);

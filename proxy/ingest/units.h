@@ -14,8 +14,8 @@ typedef struct px_chosen {
     size_t count;
 } px_chosen;
 
-/* The chosen rows of a script's statements (of more than one statement, all). It is rendered when
- * it travels. The caller is to set `done`. */
+/* A unit of the chosen rows of a script's statement, or of all rows of several statements. It is
+ * rendered when it travels. The caller is to set `done`. */
 px_unit *px_unit_of_text(px_owner *owner, const px_standing *standing, px_text *text,
                          px_chosen chosen);
 
@@ -23,27 +23,27 @@ px_unit *px_unit_of_text(px_owner *owner, const px_standing *standing, px_text *
  * travels, and to set `done`. */
 px_unit *px_unit_of_rows(px_owner *owner, const px_standing *standing, const rw_table *table,
                          const px_catalog *catalog);
-/* The keys of all its rows, which are in its arena. */
+/* Gives the unit the keys of all its rows, which are in its arena. */
 void px_unit_set_keys(px_unit *unit, px_unit_key *keys, size_t count);
 /* What a row takes in a batch, beside its own bytes. */
-enum { PX_UNIT_HASH_ROOM = 24 }; /* With commas. */
+enum { PX_UNIT_HASH_ROOM = 24 }; /* bytes of a hash, with commas */
 
 /* A unit with room for so many executions of prepared statements, the first of which is of `plan`.
  * The caller is to set `done`. */
 px_unit *px_unit_of_plan(px_owner *owner, const px_standing *standing, const px_plan *plan,
                          size_t executions, size_t rows);
 
-/* The place of the plan among the unit's prepared statements, of which it is one from now on. */
+/* The place of the plan among the unit's prepared statements, to which it is added if it is new. */
 size_t px_unit_prepare(px_unit *unit, px_plan *plan);
 
 /* A Bind that is executed. */
 typedef struct px_execution {
-    px_plan *plan; /* of its statement */
+    px_plan *plan; /* the plan of the statement that is bound */
     const pgw_bind *bind;
-    uint32_t max_rows; /* as Execute has it */
+    uint32_t max_rows; /* the most rows to return, as Execute has it */
 } px_execution;
 
-/* One more execution. False: the Bind would be too large. */
+/* Adds one more execution. False: the Bind would be too large. */
 PGW_MUST_CHECK bool px_unit_add_bound(px_unit *unit, px_execution execution, const px_bound *bound,
                                       pgw_error *error);
 
