@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* … which is made if it is not there, with so many bytes more. */
+/* Makes `*kept` if it is NULL, and counts `bytes` more for it. */
 static px_kept *grow(px_kept **kept, size_t bytes)
 {
     if (*kept == NULL)

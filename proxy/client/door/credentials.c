@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* The same password, and the same salt, for the key is: the same secret. */
+/* Copies the secret of a user whose password is as before: the salt is, too, for its key is. */
 static bool copy_secret(const px_credentials *previous, const cfg_user *user,
                         pgw_scram_secret *secret)
 {

@@ -13,16 +13,16 @@
 enum { GRACE_NS = 200 * 1000 * 1000 };
 
 typedef enum bench {       /* where a guest sits, the longest silent first */
-                     MUTE, /* has said nothing */
+                     MUTE, /* the guest has said nothing */
                      BEGUN,
-                     SERVED, /* on no list: does not give way */
+                     SERVED, /* the guest is on no list and does not give way */
                      BENCHES = SERVED
 } bench;
 
 struct px_guest {
-    px_guest *next, *previous; /* on its bench */
+    px_guest *next, *previous; /* neighbours on its bench */
     bench bench;
-    bool asked; /* to give way, and has said nothing since */
+    bool asked; /* the guest was asked to give way, and has said nothing since */
     uint64_t since;
     px_lobby *lobby;
     px_worker *worker;

@@ -24,10 +24,11 @@ enum {
 };
 
 struct px_login {
-    const cfg_config *config; /* those in force when it began: a reload does not change the rules */
-    px_credentials *credentials; /* in the middle of a login */
+    const cfg_config
+        *config; /* configuration when the login began: a reload does not change its rules */
+    px_credentials *credentials; /* credentials when the login began. Counted */
     pgw_negotiation negotiation;
-    bool direct; /* TLS from the first byte on */
+    bool direct; /* the client began with TLS from its first byte on */
     pgw_scram scram;
     px_login_outcome outcome;
 };
@@ -128,8 +129,8 @@ static bool proven(px_session *session)
     return session->state != PX_CLOSING;
 }
 
-/* That of its backend if it has one already, and no other session was told the same (whose backend
- * is gone, or behind another address). */
+/* Gives the process id of its backend, if it has one already, and no other session was told the
+ * same (whose backend is gone, or behind another address); else a virtual one. */
 static void give_pid(px_session *session)
 {
     px_pids *pids = session->worker->server->pids;
@@ -163,7 +164,7 @@ px_login_outcome px_login_greet(px_session *session)
     return outcome;
 }
 
-/* Nobody can be greeted without one. */
+/* Whether the client cannot be greeted without an own link. */
 static bool needs_own_link(const px_session *session)
 {
     const cfg_config *config = session->peer.login->config;
@@ -289,11 +290,11 @@ static void take_password(px_session *session, pgw_slice body)
         refuse(session, "28P01", "empty password returned by client", NULL);
     } else {
         set_password(session, password.ptr);
-        admit(session); /* if the backend takes it */
+        admit(session); /* The backend has to accept the password, too. */
     }
 }
 
-/* True if there was one. */
+/* Takes a password message. False: none was there, or the session ends. */
 static bool on_password(px_session *session)
 {
     bool scram = session->peer.login->config->auth.mode == CFG_AUTH_SCRAM;
@@ -329,8 +330,8 @@ static bool on_password(px_session *session)
 
 /* ---- the startup packet ---- */
 
-typedef struct setting { /* a startup parameter that is one */
-    px_entry entry;      /* by its name */
+typedef struct setting { /* a startup parameter that is a setting */
+    px_entry entry;      /* entry by the setting's name */
     struct setting *next;
     pgw_slice value;
 } setting;
@@ -345,7 +346,7 @@ static bool is_setting(pgw_slice name)
     return !pgw_startup_is_option(name);
 }
 
-/* Of one that was sent twice the last counts, and stands where the first stood. */
+/* Of a setting that was sent twice the last value counts, and stands where the first stood. */
 static void add_settings(const pgw_startup *startup, pgw_buf *options)
 {
     pgw_arena arena = {0};
@@ -378,7 +379,8 @@ static bool make_identity(px_session *session, const pgw_startup *startup)
     pgw_buf options = {0};
     if (pgw_options_add(pgw_startup_parameter(startup, "options"), &options))
         add_settings(startup, &options);
-    if (application.ptr != NULL && application.len == 0 && options.len > 0) /* libpq sends none */
+    if (application.ptr != NULL && application.len == 0 &&
+        options.len > 0) /* libpq sends no empty one */
         pgw_options_set(PGW_LITERAL("application_name"), application, &options);
     bool good = options.len <= MAX_OPTIONS;
     pgw_buf_add_byte(&options, '\0');
@@ -409,7 +411,8 @@ static void start_session(px_session *session, const pgw_startup *startup)
         return;
     }
     unsigned most = session->peer.login->config->limits.clients;
-    if (atomic_load(&session->worker->server->clients) >= most) { /* not worth a login */
+    if (atomic_load(&session->worker->server->clients) >=
+        most) { /* At the limit a login is not worth the work. */
         refuse_crowd(session);
         return;
     }

@@ -17,7 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BELIEVED_MS = 60000 }; /* an answer; others may have changed schemas and roles since */
+enum {
+    BELIEVED_MS = 60000
+}; /* How long an answer is believed: others may have changed schemas and roles since. */
 
 /* ---- whether there is doubt ---- */
 
@@ -69,7 +71,8 @@ static rw_meaning meaning_of(const px_state *state, const px_catalog *catalog, s
     size_t place = px_catalog_place(catalog, i);
     if (catalog->config == state->config && place < state->now.count)
         return state->now.names[place];
-    return RW_MEANS_UNKNOWN; /* of a configuration that is gone: it is read again soon */
+    return RW_MEANS_UNKNOWN; /* The answer is of a configuration that is gone; the link is asked
+                                again soon. */
 }
 
 static bool is_usual(const px_state *state, const px_catalog *catalog)
@@ -428,7 +431,7 @@ void px_settle_failed(px_session *session, pgw_slice body)
 {
     px_state *state = &session->known;
     stop_asking(session);
-    if (session->own.unsynced) { /* the error is the client's, and its group ends here */
+    if (session->own.unsynced) { /* The error is the client's, and its group ends here. */
         px_session_set_wait(session, PX_WAIT_NOTHING);
         return;
     }

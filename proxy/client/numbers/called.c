@@ -7,15 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An answer. What is made or renamed past keyspread is not noticed for so long. */
+/* How long an answer is believed: what is made or renamed past keyspread is not noticed meanwhile.
+ */
 enum { BELIEVED_MS = 10 * 1000 };
 
 struct px_called {
     uint32_t sequence;
-    unsigned answers; /* of the link on who the session is: another one, and its names may mean
+    unsigned answers; /* px_state.answers when it was asked: after another answer its names may mean
                          others */
-    uint64_t marks;   /* of the database: others may have made or renamed something since */
-    uint64_t at;      /* px_worker_now() */
+    uint64_t marks; /* px_catalog_marks() when it was asked: tables or names may have changed since
+                       the last mark */
+    uint64_t at;    /* when it was asked; px_worker_now() */
     bool own;
     char name[];
 };
@@ -46,7 +48,7 @@ void px_called_own(px_session *session)
         session->known.called->own = true;
 }
 
-/* Nothing has happened since the question was sent by which the name could mean another. */
+/* Whether nothing has happened since the question by which the name could mean another. */
 static bool is_right(px_session *session, const px_called *called)
 {
     const px_catalog *catalog = px_changes_known(session);

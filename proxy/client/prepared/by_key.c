@@ -22,7 +22,7 @@ bool px_by_key_is(const px_statement *statement)
     return statement != NULL && statement->lookups != NULL && !statement->lookups->by_sql;
 }
 
-/* Whether the own link is there, and takes messages. DONE: it is and does. */
+/* Makes sure that the own link is there, and takes messages. DONE: it is and does. */
 static px_step use_link(px_session *session)
 {
     if (px_prepare_link(session) == PX_STEP_LATER)
@@ -89,13 +89,14 @@ static bool ask_types(px_session *session, pgw_slice name, px_lookups *lookups)
     return true;
 }
 
-/* What names mean, since it was prepared. */
+/* Whether names may mean others than when the statement was prepared. */
 static bool has_moved(const px_session *session, const px_statement *statement)
 {
     return statement->foreign.generation != px_state_generation(session, &statement->foreign);
 }
 
-/* As its client wrote it, if names mean something else by now; else without conditions. */
+/* Binds the statement as its client wrote it, if names mean something else by now; else without
+ * conditions. */
 static void bind_plain(px_session *session, const px_statement *statement, const pgw_bind *bind,
                        pgw_buf *out)
 {
@@ -104,7 +105,9 @@ static void bind_plain(px_session *session, const px_statement *statement, const
     pgw_buf parse = {0};
     if (lookups->retyped)
         describe_unseen(session, bind->statement, lookups);
-    lookups->retyped = lookups->retyped || px_changes_unseen(session); /* perhaps; till next time */
+    lookups->retyped =
+        lookups->retyped ||
+        px_changes_unseen(session); /* the types may be others; this is looked at again next time */
     px_names_close_unsynced(session, ONCE);
     px_lookups_parse(lookups, ONCE, moved ? lookups->text : lookups->plain, &parse);
     send_message(session, PX_REPLY_PARSE, NULL, &parse)->swallow = true;
@@ -143,7 +146,7 @@ static px_step renew_meaning(px_session *session, px_statement *statement, px_ca
     if (same)
         statement->foreign.generation = px_state_generation(session, &statement->foreign);
     px_step step = PX_STEP_DONE;
-    if (refusal != NULL) /* behind an error the Bind is passed by */
+    if (refusal != NULL) /* After the error PASS drops the Bind, as all messages up to Sync. */
         step = px_prepare_refuse(session, NULL, refusal) == PX_STEP_LATER ? PX_STEP_LATER
                                                                           : PX_STEP_PASS;
     px_lookups_drop(is);

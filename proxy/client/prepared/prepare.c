@@ -55,7 +55,7 @@ static px_step refuse_unread(px_session *session, const pgw_parse *parse, const 
     return PX_STEP_DONE;
 }
 
-/* The same for what `catalog` says of a text; if that may be old, another look comes first. */
+/* Refuses a text for what `catalog` says of it; if that may be old, another look comes first. */
 static px_step refuse_text(px_session *session, const pgw_parse *parse, const px_catalog *catalog,
                            const pgw_error *error)
 {
@@ -116,8 +116,8 @@ px_step px_prepare_refuse_unsynced(px_session *session, const pgw_slice *parsed)
     return px_prepare_refuse(session, parsed, &error);
 }
 
-/* It changes a key: parameters that the new one is made of must have the types that they have in
- * the client's text. */
+/* Notes a change of a key: parameters that the new key is made of must have the types that they
+ * have in the client's text. */
 static bool note_change(px_foreign *foreign, const rw_key_change *change, px_declared declared,
                         pgw_error *error)
 {
@@ -147,7 +147,7 @@ static bool has_room(const px_session *session, pgw_slice text, pgw_error *error
     return false;
 }
 
-/* It sets columns of a key. */
+/* Notes that the statement sets columns of a key. False: it must not; the error. */
 static bool note_key(px_session *session, pgw_slice text, const rw_statement *statement,
                      px_declared declared, pgw_error *error)
 {
@@ -189,7 +189,7 @@ static px_plan *plan_of_insert(px_session *session, pgw_arena arena, const rw_st
                  "%zu parameters and %zu values for the key of table \"%s\" are too many", own,
                  insert->wanted_count, insert->table->name);
         pgw_error_hint(error, "Send fewer rows a statement.");
-        pgw_arena_free(&arena); /* and `insert` with it */
+        pgw_arena_free(&arena); /* this frees `insert`, too */
         return NULL;
     }
     rw_keep_expressions(insert, filled, &arena, script.statements[0].insert);
@@ -234,7 +234,7 @@ static void keep_reads(px_session *session, const rw_statement *only, px_catalog
     session->known.by_key = true;
 }
 
-/* Of a text that is refused. */
+/* The first error of a text that is refused. */
 static const pgw_error *first_refusal(const rw_script *script)
 {
     size_t i = 0;
@@ -285,7 +285,8 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
             return refuse_text(session, parse, catalog, &error);
         session->hand.doubted = false;
         return PX_STEP_DONE;
-    } else if ((script.unseen || (only != NULL && only->copy != NULL)) && px_own_look_doubts(session, catalog)) {
+    } else if ((script.unseen || (only != NULL && only->copy != NULL)) &&
+               px_own_look_doubts(session, catalog)) {
         step = PX_STEP_LATER;
     } else if (script.effects != 0) {
         session->known.parsed.effects = px_script_changes(session, text, &script);
@@ -344,7 +345,8 @@ px_step px_prepare(px_session *session, const pgw_parse *parse, px_plan **plan)
     px_plan_id id =
         px_plan_id_of(parse->query, declared, parse->type_count, session->who.identity, catalog);
     px_step step = PX_STEP_DONE;
-    bool usual = view.unqualified == NULL; /* else another session's plan may be of another table */
+    bool usual =
+        view.unqualified == NULL; /* If not, another session's plan may be of another table. */
     *plan = usual ? px_shared_plan(session, id) : NULL;
     if (*plan != NULL && !px_settle(session, catalog)) {
         *plan = NULL;

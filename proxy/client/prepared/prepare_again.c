@@ -117,7 +117,7 @@ static px_step settle_again(px_session *session, const pgw_parse *parse, px_plan
     return PX_STEP_DONE;
 }
 
-/* Its plan, or what was its plan; NULL: it never was ours. */
+/* The statement's plan, or the one that it once had; NULL: it never had one. */
 static px_plan *plan_of(const px_statement *statement)
 {
     return statement == NULL ? NULL : statement->plan != NULL ? statement->plan : statement->was;
@@ -141,7 +141,7 @@ static px_step refuse_constants(px_session *session)
     return px_prepare_refuse(session, NULL, &error);
 }
 
-/* Another plan in place of `old`, or none; DONE, unless it must wait or be refused. */
+/* Makes another plan in place of `old`, or none; DONE, unless it must wait or be refused. */
 static px_step plan_again(px_session *session, pgw_slice name, px_plan *old,
                           const px_catalog *catalog)
 {
@@ -151,7 +151,8 @@ static px_step plan_again(px_session *session, pgw_slice name, px_plan *old,
     session->known.parsed =
         (px_foreign){.effects = PX_UNREAD, .generation = session->known.generation, .moving = true};
     px_plan *fresh = old;
-    bool doubted = session->hand.doubted; /* by the Bind at hand, which goes on */
+    bool doubted = session->hand.doubted; /* whether the Bind at hand, which goes on, has had the
+                                             tables looked at anew */
     px_step step = px_prepare(session, &parse, &fresh);
     session->hand.doubted = session->hand.doubted || doubted;
     if (fresh != NULL)
