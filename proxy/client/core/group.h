@@ -17,9 +17,9 @@ typedef struct px_held {
     px_plan *plan; /* Parse: its own plan; others: that of their statement. Counted; NULL: none */
     bool answered; /* the client has its reply already */
     bool on_link;  /* Parse: the backend has it, for it was asked to describe it */
-    size_t
-        about; /* number of the held message that last gave its name a meaning: of a statement a
-                  Parse or Close, of a portal a Bind, Execute or Close. PX_GROUP_NONE: none did */
+    /* Number of the held message that last gave its name a meaning: of a statement a Parse or
+     * Close, of a portal a Bind, Execute or Close. PX_GROUP_NONE: none did. */
+    size_t about;
 } px_held;
 
 typedef struct px_group {
@@ -31,11 +31,11 @@ typedef struct px_group {
     uint32_t types; /* types of the held messages, one bit for each letter */
     bool describes; /* new statements are described as they go to the own link */
     px_table statements, portals; /* names, each with the latest held message about it */
-    size_t failing; /* number of the held Parse that the backend refused to describe */
-    pgw_error
-        *failure;    /* the backend's error for the Parse `failing`; owned; NULL: there is none */
-    const char *now; /* what now() gave for the first key that wants it, and gives for all others
-                        (keys.h); in `memory`; NULL: none has asked yet */
+    size_t failing;     /* number of the held Parse that the backend refused to describe */
+    pgw_error *failure; /* why it refused to describe `failing`; owned; NULL: it did not */
+    /* What now() gave for the first key that wants it, and gives for all others (keys.h); in
+     * `memory`; NULL: none has asked yet. */
+    const char *now;
 } px_group;
 
 enum {

@@ -27,10 +27,9 @@ typedef struct px_state {
     unsigned touched; /* effects of all that the link was told since DISCARD ALL; 0 is no proof that
                          nothing is kept there */
     unsigned bound;   /* effects of the portals whose statements have no plan */
-    unsigned
-        asking; /* statements of keyspread's question whose end is awaited; 0: nothing is asked */
-    unsigned loud;       /* px_state_loud() of the catalog when the link was asked */
-    unsigned answers;    /* How many answers `now` has had. */
+    unsigned asking;  /* statements of a question whose end is awaited; 0: nothing is asked */
+    unsigned loud;    /* px_state_loud() of the catalog when the link was asked */
+    unsigned answers; /* How many answers `now` has had. */
     unsigned generation; /* grows when names come to mean other tables */
     unsigned made;       /* grows when tables made by the configured names would be others */
     bool known;          /* `now` was answered for the present link, or its kind */
@@ -39,13 +38,13 @@ typedef struct px_state {
     bool everything;     /* The question that is under way asks for all there is to know. */
     bool failed;         /* The question was answered with an error, which is in `failure`. */
     bool told;           /* Prepared statements were told of what was drawn ahead. */
-    bool moving; /* A prepared statement would write a configured table if a name came to mean that.
-                  */
+    /* A prepared statement would write a configured table if a name came to mean that. */
+    bool moving;
     bool by_key; /* A prepared statement may have lookups. */
     bool stores; /* A prepared statement may write to a table that a pattern names. */
     bool keyed;  /* A prepared statement is bound only to what does not change a key. */
-    px_answer now,
-        base; /* the link's last answer, and its answer at the start; `base` empty: not known */
+    /* The link's last answer, and its answer at the start; `base` empty: not known. */
+    px_answer now, base;
     uint64_t epoch, at; /* epoch of the catalog that `now` goes with, 0: none; when `now` came,
                            px_worker_now() */
     const struct cfg_config *config;     /* the configuration whose tables were asked for */
@@ -60,10 +59,8 @@ typedef struct px_state {
     pgw_buf failure;    /* body of the ErrorResponse that answered the question */
     px_foreign parsed;  /* what is known of the statement that is being prepared */
     px_foreign unnamed; /* what is known of an unnamed statement that the map of statements lacks */
-    rw_drawn
-        *drawn; /* numbers drawn for the session by others (drawn.h); owned; NULL: none ever were */
-    struct px_called *called; /* what nextval('name') was asked to mean (called.h); owned, one
-                                 block; NULL: nothing */
+    rw_drawn *drawn;    /* numbers that others drew for it (drawn.h); owned; NULL: none ever */
+    struct px_called *called; /* the sequence asked about last (called.h); owned; NULL: none */
 } px_state;
 
 /* Effects that a text may have which was not looked into. */

@@ -50,8 +50,7 @@ typedef struct px_reply {
     bool silent;  /* nothing that the client sent depends on this, so even an error is not shown */
     bool swallow; /* the client never sent it, and sees nothing of its answer but an error */
     bool begins; /* PARSE … EXECUTE, CLOSE of a BEGIN that the client has its answer to (begun.h) */
-    bool part; /* QUERY, SYNC: more parts of the client's Query come, so this ends nothing (parts.h)
-                */
+    bool part;   /* QUERY, SYNC: more parts of the Query come, so it ends nothing (parts.h) */
     size_t kept;  /* PARSE … EXECUTE, CLOSE of a kept statement: its number, from 1 (kept.h) */
     bool group;   /* QUERY: stands for extended messages up to their Sync (inert.h) */
     px_asks asks; /* what the question asks for, if it is keyspread's own */
@@ -65,12 +64,11 @@ typedef struct px_reply {
     size_t command;      /* QUERY: index of that statement's command that is being answered */
     pgw_error *refusal; /* An error has to come, and the client is shown this one. Owned; or NULL */
     px_moving *name;    /* PARSE, CLOSE: the name whose meaning it changes; or NULL */
-    px_statement
-        *before; /* what `name` meant before, in case the server skips this. Owned; or NULL */
-    px_moving *recorded; /* PARSE of a recorded statement: its name, which the link lacks if this
-                            fails; or NULL */
-    size_t copies_ended; /* CopyDone and CopyFail that the client sent behind it before data was
-                            asked for */
+    px_statement *before; /* what `name` meant before, should the server skip this. Owned */
+    px_moving *recorded;  /* PARSE of a recorded statement: its name, which the link lacks if this
+                             fails; or NULL */
+    size_t copies_ended;  /* CopyDone and CopyFail that the client sent behind it before data was
+                             asked for */
 } px_reply;
 
 /* With more than this, the session's next message is not looked at; bytes are those of texts. */

@@ -58,9 +58,8 @@ typedef struct px_peer {
     struct ssl_st *ssl;     /* the TLS connection; NULL: no TLS */
     struct px_login *login; /* until it is ready */
     uint64_t started;
-    uint32_t pid; /* process id in BackendKeyData; 0 until the client is greeted */
-    uint32_t
-        cancel_key; /* keyspread's own cancel key, for libpq hides the backend's: px_cancel_key() */
+    uint32_t pid;        /* process id in BackendKeyData; 0 until the client is greeted */
+    uint32_t cancel_key; /* keyspread's own, for libpq hides the backend's: px_cancel_key() */
     bool told; /* `pid` is that of its link's backend, so that no other link can replace the link */
     bool old_protocol; /* the client asked for a protocol before 3.0, and is refused in its form */
     bool long_key;     /* It asked for protocol 3.2 or newer, and is told a key of 32 bytes. */
@@ -74,11 +73,10 @@ typedef struct px_who {
     struct px_greeting *greeting; /* what the client was greeted with. Counted */
     uint64_t inherited;           /* number that stands for the settings of its role and database */
     char *settings[RW_TRACKED];   /* tracked settings that were changed; NULL: as at the start */
-    struct px_untold *
-        untold; /* reported settings that were asked for before the server reported them; or NULL */
-    bool is_private;            /* the session's rows go over its own link, not in batches */
-    bool output_changed;        /* values may be written as text otherwise than on batch links */
-    rw_script_encoding written; /* encoding of the client's texts */
+    struct px_untold *untold;     /* what settings were before a change not reported yet; or NULL */
+    bool is_private;              /* the session's rows go over its own link, not in batches */
+    bool output_changed;          /* values may be written as text otherwise than on batch links */
+    rw_script_encoding written;   /* encoding of the client's texts */
 } px_who;
 
 /* The session's own link. */
@@ -100,12 +98,10 @@ typedef struct px_own {
     bool alters;  /* The session's transaction alters what new sessions begin with, as soon as it is
                      committed. */
     bool dropped; /* The rest of the link's message goes nowhere. */
-    unsigned char ordinary; /* Why a table that the client has prepared to make gets no hash, as
-                               rw_define_warning() has it; 0: no such table. */
-    px_begun
-        *begun; /* Its BEGIN of which the server has not heard yet; owned; NULL: there is none. */
-    struct px_refill
-        *refill; /* numbers of a sequence that it asks for, for all sessions (refill.h); or NULL */
+    unsigned char ordinary;   /* Why a table that the client has prepared to make gets no hash, as
+                                 rw_define_warning() has it; 0: no such table. */
+    px_begun *begun;          /* the BEGIN that was answered here (begun.h); owned; NULL: none */
+    struct px_refill *refill; /* numbers that it asks for, for all sessions (refill.h); or NULL */
     uint64_t drew_apart; /* px_reserve_blocks() when it last drew numbers for itself: blocks up to
                             that are not for it */
     size_t left; /* bytes of the link's message at hand that still go to the client, or nowhere */
@@ -131,12 +127,10 @@ typedef struct px_hand {
     bool copied;      /* The unread bytes are rows, which are given their hashes (copied.h). */
     bool databases_left; /* keyspread has left the databases that the statement drops or renames. */
     bool doubted;        /* the tables were looked at anew for its statement, which is done once */
-    pgw_buf
-        told; /* The message that goes on in its place (drawn.h); empty: the message itself does. */
+    pgw_buf told;        /* The message to send in its place (drawn.h); empty: itself. */
     struct px_keys *keys; /* the question for its statement's key, and the answers (keys.h); owned;
                              NULL: none */
-    struct px_parsed
-        *parsed; /* what was made of its text (parsed.h); owned; NULL: nothing is kept */
+    struct px_parsed *parsed; /* what was made of its text (parsed.h); owned; or NULL */
     struct {
         const void *reserve; /* reserve whose numbers the statement waits for (ahead.h); or NULL */
         size_t count;
@@ -144,9 +138,9 @@ typedef struct px_hand {
     } awaits;
     struct px_parts *parts; /* state of a Query that is sent in parts (parts.h); owned; NULL: it is
                                sent as a whole */
-    px_catalog
-        *answered;        /* catalog that the backend answered when this message asked (changes.h).
-                             Counted; NULL: it has not asked, or the tables may have changed by now */
+    /* Catalog that the backend answered when this message asked (changes.h). Counted; NULL: it has
+     * not asked, or the tables may have changed by now. */
+    px_catalog *answered;
     uint64_t answered_at; /* px_worker_now() */
     size_t replans; /* 1 + number of the held message whose plan is being made anew; 0: none is */
 } px_hand;
@@ -163,10 +157,9 @@ typedef struct px_ddl {
     bool resets;   /* A statement that was sent may make a sequence go on from elsewhere. */
     px_catalog *catalog; /* the configured tables as the session's transaction sees them. Counted;
                             or NULL */
-    struct px_own_look
-        *look;            /* the session's look at the tables that is under way; owned; or NULL */
-    uint64_t doubts_from; /* a wrong value has the tables looked at again from this time on;
-                             px_worker_now() */
+    struct px_own_look *look; /* the session's look at the tables, under way; owned; or NULL */
+    uint64_t doubts_from;     /* a wrong value has the tables looked at again from this time on;
+                                 px_worker_now() */
 } px_ddl;
 
 /* SQL's PREPARE and EXECUTE that came as Parse. */
@@ -174,10 +167,9 @@ typedef struct px_orders {
     px_foreign prepared;   /* what is known of a PREPARE that was parsed (stores.h) */
     pgw_buf prepared_text; /* text of the PREPARE that was parsed; empty if it was not kept */
     pgw_buf executed; /* Parse message of the unnamed statement, if that has EXECUTE run others */
-    px_reads
-        *parsed; /* How the Parse at hand reads configured tables; owned; NULL: it reads none. */
-    px_reads *unnamed; /* How the unnamed statement, without lookups, reads configured tables;
-                          owned; NULL: it reads none. */
+    px_reads *parsed; /* How the Parse at hand reads configured tables; owned; or NULL. */
+    /* How the unnamed statement, without lookups, reads configured tables; owned; or NULL. */
+    px_reads *unnamed;
 } px_orders;
 
 /* What the session has prepared. */

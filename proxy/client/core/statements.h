@@ -17,8 +17,7 @@
 enum {
     PX_KEPT_PARSE = 64 * 1024,        /* bytes of a Parse message that may be kept */
     PX_KEPT_PARSES = 4 * 1024 * 1024, /* bytes of all Parse messages that a session may keep */
-    PX_PREPARED_FREE =
-        64 * 1024 /* bytes that a session may always prepare, whatever others have prepared */
+    PX_PREPARED_FREE = 64 * 1024      /* bytes that a session may prepare, whatever others have */
 };
 
 /* What is known of a statement without a plan. */
@@ -32,8 +31,7 @@ typedef struct px_foreign {
                             px_state.made */
     bool changes_key;    /* it changes keys, whose new hashes are computed for it */
     bool stores;         /* it may write rows of tables that become configured or get other keys */
-    bool stale; /* a table or its key may be another by now: the statement must not be run as it is
-                 */
+    bool stale;          /* a table or key may be another by now: it must not be run as it is */
     bool outlived;  /* the form of it that changes a key was dropped, for the table is another */
     bool executes;  /* it runs other statements by SQL's EXECUTE */
     bool inert;     /* it names no configured table, and is neither COPY nor a command (inert.h) */
@@ -56,8 +54,7 @@ typedef struct px_statement {
     bool told;   /* the link has a text that was told what was drawn ahead (drawn.h) */
     bool by_sql; /* without a plan: SQL's PREPARE made it with conditions, which it must not have
                     any more */
-    bool
-        unsure; /* the link inferred types of its parameters, perhaps not those that the plan has */
+    bool unsure; /* the link inferred parameter types, perhaps others than the plan has */
     unsigned generation; /* px_state.generation when a statement with a plan was prepared: what
                             names meant */
     px_foreign foreign;  /* what is known of a statement without a plan */
@@ -73,8 +70,8 @@ typedef struct px_statement {
 /* A session's prepared statements; all zero: none. */
 typedef struct px_statements {
     px_table names;
-    px_statement *first,
-        *last;           /* chain of all statements: those on the link, except drafts, stand last */
+    /* Chain of all statements: those on the link, except drafts, stand last. */
+    px_statement *first, *last;
     uint64_t links_lost; /* links lost so far: a statement on the present link has one more as its
                             `link` */
     unsigned ours;       /* statements with a plan */

@@ -176,8 +176,8 @@ static void on_link_failed(px_link *link, const pgw_error *error)
         px_session_fatal(session, error);
         return;
     }
-    if (session->wait ==
-        PX_WAIT_LINK) /* If not, the statement that waited for the link was cancelled. */
+    if (session->wait == PX_WAIT_LINK) /* nothing waits for it after a cancel */
+
         px_refuse_waiting(session, error);
 }
 

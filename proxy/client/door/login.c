@@ -24,9 +24,8 @@ enum {
 };
 
 struct px_login {
-    const cfg_config
-        *config; /* configuration when the login began: a reload does not change its rules */
-    px_credentials *credentials; /* credentials when the login began. Counted */
+    const cfg_config *config;    /* the one when the login began: a reload changes nothing for it */
+    px_credentials *credentials; /* those when the login began. Counted */
     pgw_negotiation negotiation;
     bool direct; /* the client began with TLS from its first byte on */
     pgw_scram scram;
@@ -379,8 +378,8 @@ static bool make_identity(px_session *session, const pgw_startup *startup)
     pgw_buf options = {0};
     if (pgw_options_add(pgw_startup_parameter(startup, "options"), &options))
         add_settings(startup, &options);
-    if (application.ptr != NULL && application.len == 0 &&
-        options.len > 0) /* libpq sends no empty one */
+    /* libpq does not send an empty application_name, so it goes with the options. */
+    if (application.ptr != NULL && application.len == 0 && options.len > 0)
         pgw_options_set(PGW_LITERAL("application_name"), application, &options);
     bool good = options.len <= MAX_OPTIONS;
     pgw_buf_add_byte(&options, '\0');
@@ -411,8 +410,7 @@ static void start_session(px_session *session, const pgw_startup *startup)
         return;
     }
     unsigned most = session->peer.login->config->limits.clients;
-    if (atomic_load(&session->worker->server->clients) >=
-        most) { /* At the limit a login is not worth the work. */
+    if (atomic_load(&session->worker->server->clients) >= most) { /* saves a login in vain */
         refuse_crowd(session);
         return;
     }

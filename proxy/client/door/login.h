@@ -17,8 +17,7 @@ void px_login_hello(struct px_session *session, unsigned char first);
 /* What became of the login. */
 typedef enum px_login_outcome {
     PX_LOGIN_GOES_ON,
-    PX_LOGIN_GREETED /* the client was greeted and counted: the session is ready, and its login over
-                      */
+    PX_LOGIN_GREETED /* the client was greeted and counted: its session is ready */
 } px_login_outcome;
 
 /* Looks at what has come as far as it may. */

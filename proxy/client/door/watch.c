@@ -24,8 +24,8 @@ static bool busy(const px_session *session)
 
 static void drain(px_worker *worker)
 {
-    bool late = px_worker_now(worker) - worker->drain_since >
-                PX_DRAIN_MS; /* a statement that is still running ends with its session */
+    /* A statement that still runs when it is late ends with its session. */
+    bool late = px_worker_now(worker) - worker->drain_since > PX_DRAIN_MS;
     pgw_error error;
     pgw_fail(&error, "57P01", "terminating connection due to administrator command");
     for (size_t i = 0; i < px_sessions_slots(worker); i++) {
@@ -44,8 +44,7 @@ static void touch(px_session *session, uint64_t now)
 {
     if (!session->own.stirs || !session->own.ready || session->own.gone ||
         now - session->own.touched < TOUCH_MS || !px_session_idle(session) ||
-        px_link_input(session->own.link).len >
-            0) /* The answer would wait behind the rest of this input. */
+        px_link_input(session->own.link).len > 0) /* the answer would wait for the rest of it */
         return;
     session->own.stirs = false;
     session->own.touched = now;

@@ -34,8 +34,8 @@ static bool names(const leave *l, const char *database)
 
 static void leave_here(px_worker *worker, const leave *l)
 {
-    char *fixed = px_dsn_value(worker->config->backend.dsn,
-                               "dbname"); /* database of all links, if the DSN names one */
+    /* A database that the DSN names is that of all links. */
+    char *fixed = px_dsn_value(worker->config->backend.dsn, "dbname");
     for (px_pool *pool = worker->pools->first; pool != NULL; pool = pool->next)
         if (names(l, fixed != NULL ? fixed : pool->identity->database))
             px_pool_leave(pool);

@@ -120,8 +120,7 @@ static void take_sight(px_session *session)
     px_catalog_saw(session->worker, session->who.identity, own->seen);
 }
 
-/* Goes on with a look that no statement waits for, unless the client has sent something meanwhile.
- */
+/* Goes on with a look that no statement waits for, unless its client has sent something. */
 static void go_on_unasked(px_session *session, px_look_step step, pgw_buf *more)
 {
     if (step == PX_LOOK_MORE && px_session_idle(session)) {
@@ -218,9 +217,8 @@ static void on_asked(void *waiter, const pgw_error *error)
         on_seen(waiter, error);
         return;
     }
-    px_session_set_wait(
-        session,
-        PX_WAIT_NOTHING); /* The session waits no longer for the others' answer: it looks itself. */
+    /* The session waits no longer for the answer that others get: it looks itself. */
+    px_session_set_wait(session, PX_WAIT_NOTHING);
     (void)px_session_need_link_to_ask(session);
 }
 

@@ -17,9 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    BELIEVED_MS = 60000
-}; /* How long an answer is believed: others may have changed schemas and roles since. */
+/* How long an answer is believed: others may change schemas and roles meanwhile. */
+enum { BELIEVED_MS = 60000 };
 
 /* ---- whether there is doubt ---- */
 

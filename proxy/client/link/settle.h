@@ -17,11 +17,11 @@ PGW_MUST_CHECK bool px_state_is_usual(struct px_session *session, const px_catal
 /* Whether the view is no guess, and units of this session are what its link would do. False: the
  * session waits, and the message is looked at again. */
 bool px_settle(struct px_session *session, const px_catalog *catalog);
-/* The same for a Query. The SET TRANSACTION that it begins with may be allowed before the first
- * query of a transaction only, so it is run before the question. */
+/* Does what px_settle() does for a Query. The SET TRANSACTION that it begins with may be allowed
+ * before the first query of a transaction only, so it is run before the question. */
 bool px_settle_query(struct px_session *session, const px_catalog *catalog, pgw_slice text);
-/* The same where no catalog is at hand: by the one that is known now, or seen in the session's own
- * transaction. */
+/* Does what px_settle() does where no catalog is at hand: by the one that is known now, or seen in
+ * the session's own transaction. */
 bool px_settle_now(struct px_session *session);
 /* Whether it is known how backslashes are read, which the link reports when it is idle. False: the
  * session waits. */

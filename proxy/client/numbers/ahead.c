@@ -144,8 +144,9 @@ void px_ahead_take(px_session *session, const rw_insert *insert, pgw_arena *aren
         if (is_uuid(insert, i)) {
             answers[i] = (rw_answer){.text = random_uuid(arena)};
             continue;
-        } /* This is a number, which px_ahead_has() has found there: whether it is one is not asked
-             anew, for by now others may have changed what its name means. */
+        }
+        /* This is a number that px_ahead_has() has found: whether it is one is not asked anew, for
+         * by now others may have changed what its name means. */
         column = insert->wanted[i].column;
         if (count++ == 0)
             reserve = px_reserve_found(session->worker, session->who.base,
@@ -225,7 +226,7 @@ static void draw_behind(px_session *session, px_reserve *reserve, const rw_table
     px_refill_want(session, reserve, table, column);
     if (session->own.refill == NULL)
         px_reserve_begin(session->worker, reserve, 0,
-                         false); /* The session draws for itself this once. */
+                         false); /* a block for itself alone, this once */
 }
 
 /* What was drawn ahead before is not for this session any more: its numbers grow. */

@@ -7,17 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long an answer is believed: what is made or renamed past keyspread is not noticed meanwhile.
- */
+/* How long an answer is believed: changes made past keyspread are not noticed meanwhile. */
 enum { BELIEVED_MS = 10 * 1000 };
 
 struct px_called {
     uint32_t sequence;
-    unsigned answers; /* px_state.answers when it was asked: after another answer its names may mean
-                         others */
-    uint64_t marks; /* px_catalog_marks() when it was asked: tables or names may have changed since
-                       the last mark */
-    uint64_t at;    /* when it was asked; px_worker_now() */
+    unsigned answers; /* px_state.answers then: after another answer names may mean others */
+    uint64_t marks;   /* px_catalog_marks() then: after another mark names may mean others */
+    uint64_t at;      /* when the link was asked; px_worker_now() */
     bool own;
     char name[];
 };

@@ -14,8 +14,7 @@ static size_t find(const rw_drawn *drawn, uint32_t sequence)
     return i;
 }
 
-/* Makes the sequence the last of those drawn, in the place of the one that was wanted longest ago.
- */
+/* Makes the sequence the last of those drawn; where there is no room, the first one goes. */
 static void put_last(px_session *session, uint32_t sequence)
 {
     rw_drawn *drawn = session->known.drawn;

@@ -15,7 +15,8 @@ void px_drawn_ahead(struct px_session *session, uint32_t sequence, int64_t numbe
 void px_drawn_here(struct px_session *session, uint32_t sequence, int64_t number);
 /* Notes a number that the own link drew for others, of a sequence of which the session has one. */
 void px_drawn_for_others(struct px_session *session, uint32_t sequence, int64_t number);
-/* Whether the own link has drawn any: only then can it be told apart from what others drew. */
+/* Whether the own link drew a number of it: only then can that be told apart from what others drew.
+ */
 bool px_drawn_is_here(const struct px_session *session, uint32_t sequence);
 /* The own link is lost: the next one has drawn nothing. */
 void px_drawn_lose_link(struct px_session *session);

@@ -101,8 +101,7 @@ bool px_keys_look_around(const rw_insert *insert)
 
 enum { MOST_QUESTION = 16 * 1024 * 1024 }; /* bytes of the question with its values */
 
-/* Types of the parameters; one that no expression has gets text, unless a type is declared for it.
- */
+/* Types of the parameters; one that no expression has gets text, unless its type is declared. */
 static const uint32_t *types_of(const px_keys_of *of, const bool *has, pgw_arena *arena)
 {
     size_t used = of->inserts[0]->param_count, count = of->bind->value_count;
@@ -402,8 +401,7 @@ void px_keys_answered(px_session *session)
     keys->reserve = NULL;
 }
 
-/* Takes the values that are not known, numbers of a sequence that has ended, from what nobody got.
- */
+/* Takes values that are missing, numbers of a sequence that has ended, from what nobody got. */
 static bool take_rest(px_session *session, struct px_keys *keys, pgw_slice body)
 {
     size_t first = 0, more = keys->count - keys->known;
@@ -420,8 +418,7 @@ static bool take_rest(px_session *session, struct px_keys *keys, pgw_slice body)
     return true;
 }
 
-/* Whether only a part fails: what stands in front is to be done all the same, and nothing was yet.
- */
+/* Whether only a part fails, in front of which all is to be done and nothing was done yet. */
 static bool fails_in_part(const px_session *session, const struct px_keys *keys)
 {
     return (keys->several || keys->behind) && session->own.status == 'I';
@@ -432,9 +429,7 @@ void px_keys_failed(px_session *session, pgw_slice body)
     struct px_keys *keys = session->hand.keys;
     session->known.asking = 0;
     if (session->own.unsynced && session->wait == PX_WAIT_STATE)
-        px_session_set_wait(
-            session,
-            PX_WAIT_NOTHING); /* The error has ended the group, in which the session waited. */
+        px_session_set_wait(session, PX_WAIT_NOTHING); /* the error ends its group */
     if (keys == NULL)
         return;
     bool known =
@@ -450,13 +445,10 @@ void px_keys_failed(px_session *session, pgw_slice body)
     }
     pgw_error_read(body, &keys->error);
     rw_question_failed(&keys->question, &keys->error);
-    if (keys->error.position > 0 &&
-        !fails_in_part(
-            session,
-            keys)) /* Where a statement fails in part, the position is moved with its text. */
+    /* Where a statement fails in part, the position is moved with its text. */
+    if (keys->error.position > 0 && !fails_in_part(session, keys))
         keys->error.position += keys->before;
-    if (pgw_error_is(&keys->error,
-                     "25006")) /* The server would tell this of the INSERT itself first. */
+    if (pgw_error_is(&keys->error, "25006")) /* the server names the INSERT, not the question */
         pgw_fail(&keys->error, "25006", "cannot execute INSERT in a read-only transaction");
 }
 

@@ -105,9 +105,8 @@ static void bind_plain(px_session *session, const px_statement *statement, const
     pgw_buf parse = {0};
     if (lookups->retyped)
         describe_unseen(session, bind->statement, lookups);
-    lookups->retyped =
-        lookups->retyped ||
-        px_changes_unseen(session); /* the types may be others; this is looked at again next time */
+    /* What is unseen may have changed the types: this is looked at again at the next Bind. */
+    lookups->retyped = lookups->retyped || px_changes_unseen(session);
     px_names_close_unsynced(session, ONCE);
     px_lookups_parse(lookups, ONCE, moved ? lookups->text : lookups->plain, &parse);
     send_message(session, PX_REPLY_PARSE, NULL, &parse)->swallow = true;

@@ -15,8 +15,7 @@ px_step px_by_key_parse(px_session *session, const px_said *said);
 /* Where the tables are others than when it was prepared, the statement (NULL, or of any kind) is as
  * its client wrote it from now on. DONE, or the session waits. */
 px_step px_by_key_renew(px_session *session, px_statement *statement);
-/* Sends a Bind of the statement. `changes`: it changes the key, as px_by_key_may_change() allows.
- */
+/* Sends a Bind of the statement. `changes`: it changes the key (px_by_key_may_change()). */
 px_step px_by_key_bind(px_session *session, const px_statement *statement, const px_said *said,
                        bool changes);
 /* Whether the statement has a form for Binds that change the key. */

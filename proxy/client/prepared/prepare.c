@@ -345,8 +345,7 @@ px_step px_prepare(px_session *session, const pgw_parse *parse, px_plan **plan)
     px_plan_id id =
         px_plan_id_of(parse->query, declared, parse->type_count, session->who.identity, catalog);
     px_step step = PX_STEP_DONE;
-    bool usual =
-        view.unqualified == NULL; /* If not, another session's plan may be of another table. */
+    bool usual = view.unqualified == NULL; /* a plan of others may be of another table */
     *plan = usual ? px_shared_plan(session, id) : NULL;
     if (*plan != NULL && !px_settle(session, catalog)) {
         *plan = NULL;

@@ -16,8 +16,7 @@ px_step px_prepare(px_session *session, const pgw_parse *parse, px_plan **plan);
  * no type, either. */
 uint32_t *px_prepare_types(const pgw_parse *parse);
 
-/* Sends what is held to the own link, so that what comes next may follow: DONE when that is ready.
- */
+/* Sends what is held to the own link, for what comes next follows: DONE when that is ready. */
 px_step px_prepare_link(px_session *session);
 /* Refuses the message at hand. `parsed`: the name that a refused Parse gives, else NULL: one that
  * fails has destroyed the unnamed statement all the same. */

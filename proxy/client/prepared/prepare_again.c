@@ -151,8 +151,7 @@ static px_step plan_again(px_session *session, pgw_slice name, px_plan *old,
     session->known.parsed =
         (px_foreign){.effects = PX_UNREAD, .generation = session->known.generation, .moving = true};
     px_plan *fresh = old;
-    bool doubted = session->hand.doubted; /* whether the Bind at hand, which goes on, has had the
-                                             tables looked at anew */
+    bool doubted = session->hand.doubted; /* the Bind at hand goes on, and keeps its mark */
     px_step step = px_prepare(session, &parse, &fresh);
     session->hand.doubted = session->hand.doubted || doubted;
     if (fresh != NULL)
