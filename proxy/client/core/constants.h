@@ -1,6 +1,6 @@
 /*
- * constants: those of a prepared INSERT, which are read by DateStyle, IntervalStyle and TimeZone
- * when it is prepared, and are to stay so whatever is set later.
+ * constants: the constants of a prepared INSERT, which are read by DateStyle, IntervalStyle and
+ * TimeZone when it is prepared, and are to stay so whatever is set later.
  */
 #ifndef PX_CONSTANTS_H
 #define PX_CONSTANTS_H

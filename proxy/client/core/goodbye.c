@@ -37,8 +37,8 @@ void px_goodbye_unheard(px_session *session)
         px_link_cancel(session->own.link);
 }
 
-/* What the backend does not answer before it ends is what no Sync stood behind, and a message that
- * never came whole. */
+/* Whether the backend owes a ReadyForQuery. Before it ends, it does not answer what no Sync stood
+ * behind, nor a message that never came whole. */
 static bool owes_ready(const px_session *session)
 {
     const px_replies *replies = &session->pending.replies;

@@ -65,7 +65,7 @@ static size_t note(px_group *group, px_table *names, pgw_slice name, size_t i)
     return before;
 }
 
-/* What held message `i` is about, and what it makes of its names. */
+/* Notes what held message `i` is about, and what it makes of its names. */
 static void note_names(px_group *group, size_t i)
 {
     px_held *held = &group->held[i];

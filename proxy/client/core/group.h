@@ -58,7 +58,7 @@ void px_group_free(px_group *group); /* the group must be empty */
 /* Whether a held message gave, used or closed a statement of this name. */
 bool px_group_mentions(const px_group *group, pgw_slice name);
 /* The plan that a statement's name means now: prepared in the group, or before it, when it came to
- * mean `statement` (NULL: nothing). NULL: none of ours. */
+ * mean `statement` (NULL: nothing). NULL: it means none. */
 px_plan *px_group_plan(const px_group *group, const px_statement *statement, pgw_slice name);
 /* The held Bind that made a portal; PX_GROUP_NONE if none did or it was executed or closed since.
  */
@@ -67,13 +67,13 @@ size_t px_group_portal(const px_group *group, pgw_slice name);
 bool px_group_has_portal(const px_group *group, pgw_slice name);
 /* The held Bind whose portal held Execute `execute` runs. */
 size_t px_group_executed(const px_group *group, size_t execute);
-/* A message of one of these types is held. */
+/* Whether a message of one of these types is held. */
 bool px_group_has(const px_group *group, const char *types);
 /* Whether all that is bound is executed: a Bind that nobody executes may fail all the same. */
 bool px_group_runs_all(const px_group *group);
 /* How many different statements are executed; more than PX_UNIT_MOST are not counted. */
 size_t px_group_count_statements(const px_group *group);
-/* The client has a reply to some of it already. */
+/* Whether the client has a reply to some of the group already. */
 bool px_group_is_answered(const px_group *group);
 
 #endif

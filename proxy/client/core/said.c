@@ -28,7 +28,7 @@ px_said px_said_of(char type, pgw_slice message)
     return said;
 }
 
-/* What points into a message points into its copy. */
+/* Makes what points into a message point into its copy. */
 static void move(pgw_slice *part, const px_said *from, const px_said *to)
 {
     if (part->ptr != NULL)

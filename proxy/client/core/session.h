@@ -62,8 +62,8 @@ typedef struct px_peer {
     uint32_t cancel_key; /* keyspread's own, for libpq hides the backend's: px_cancel_key() */
     bool told; /* `pid` is that of its link's backend, so that no other link can replace the link */
     bool old_protocol; /* the client asked for a protocol before 3.0, and is refused in its form */
-    bool long_key;     /* It asked for protocol 3.2 or newer, and is told a key of 32 bytes. */
-    bool leaving;      /* the client has said goodbye, and nothing it sends is looked at any more */
+    bool long_key; /* The client asked for protocol 3.2 or newer, and is told a key of 32 bytes. */
+    bool leaving;  /* the client has said goodbye, and nothing it sends is looked at any more */
 } px_peer;
 
 /* Who the session is, and with which settings. */
@@ -223,10 +223,10 @@ void px_session_set_wait(px_session *session, px_wait wait);
 /* Whether nothing contradicts the tables of states.h. */
 bool px_session_is_sound(const px_session *session);
 
-/* Nothing is owed and the link is absent or outside of a transaction. */
+/* Whether nothing is owed and the link is absent or outside of a transaction. */
 bool px_session_idle(const px_session *session);
-/* Its transaction has failed, and nothing that is under way may end it: the server refuses
- * whatever comes, and answers no question. */
+/* Whether the session's transaction has failed, and nothing that is under way may end it: the
+ * server refuses whatever comes, and answers no question. */
 bool px_session_aborted(const px_session *session);
 /* Whether the link is outside of a transaction, and owes nothing that the client knows of. */
 bool px_session_is_quiet(const px_session *session);

@@ -131,7 +131,7 @@ bool px_statement_reads(const px_statement *statement)
            has_dates((pgw_slice){insert->text.ptr + from, insert->end - from});
 }
 
-/* What SQL prepared may be prepared again as well, by what is kept of it. */
+/* Bytes kept of the statement to prepare it again, as SQL's PREPARE may be, too. */
 static size_t kept_of(const px_statement *statement)
 {
     const px_lookups *lookups = statement->lookups;

@@ -57,7 +57,7 @@ static bool has_own_means(const cfg_config *config)
     return found;
 }
 
-/* Of a verifier nobody can make the password that the backend asks for. */
+/* Whether no user with a verifier has to log in to the backend: no password can be made of it. */
 static bool check_verifiers(const cfg_users *users, FILE *errors)
 {
     const cfg_user *first = NULL;

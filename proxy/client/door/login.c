@@ -76,7 +76,7 @@ void px_login_hello(px_session *session, unsigned char first)
         start_tls(session);
 }
 
-/* What client_tls asks of a connection over TCP. */
+/* Whether the connection is as client_tls asks over TCP; if not, it is refused. */
 static bool secure_enough(px_session *session)
 {
     const cfg_config *config = session->peer.login->config;
@@ -171,7 +171,7 @@ static bool needs_own_link(const px_session *session)
            config->backend.links == CFG_LINKS_ON_LOGIN;
 }
 
-/* Whoever it is may come in, as soon as it is known what to greet with. */
+/* Lets the client in, as soon as it is known what to greet it with. */
 static void admit(px_session *session)
 {
     px_login *login = session->peer.login;
@@ -329,7 +329,7 @@ static bool on_password(px_session *session)
 
 /* ---- the startup packet ---- */
 
-typedef struct setting { /* a startup parameter that is a setting */
+typedef struct setting { /* a startup parameter that names a setting of the server */
     px_entry entry;      /* entry by the setting's name */
     struct setting *next;
     pgw_slice value;
@@ -369,7 +369,8 @@ static void add_settings(const pgw_startup *startup, pgw_buf *options)
     pgw_arena_free(&arena);
 }
 
-/* False: what the server would have to be sent is longer than what it takes. */
+/* Makes the session's identity. False: what the server would have to be sent is longer than it
+ * takes. */
 static bool make_identity(px_session *session, const pgw_startup *startup)
 {
     pgw_slice user = pgw_startup_parameter(startup, "user");

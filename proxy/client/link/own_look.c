@@ -105,7 +105,7 @@ static void on_lost(void *waiter, const pgw_error *error)
     px_session_wake(session, PX_WAIT_CATALOG);
 }
 
-/* What was seen outside of a transaction is true for all. */
+/* Takes over what the look saw: outside of a transaction it is true for all. */
 static void take_sight(px_session *session)
 {
     struct px_own_look *own = session->ddl.look;

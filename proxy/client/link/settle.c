@@ -91,7 +91,7 @@ static void view_tables(px_state *state, const px_catalog *catalog)
     state->usual = is_usual(state, catalog);
 }
 
-/* What tables would be that are made now. */
+/* Views what tables made now would be. */
 static void view_planned(px_state *state, const rw_catalog *names)
 {
     bool settled = state->viewed->answer > 0;
@@ -187,7 +187,8 @@ static void send_question(px_session *session, pgw_slice text, pgw_slice sql)
     px_ask_send(session, PX_ASKS_STATE, &out);
 }
 
-/* All that the configuration names, and what the database has by its patterns. */
+/* Writes the question for all that the configuration names, and what the database has by its
+ * patterns. */
 static void question(px_session *session, const px_catalog *catalog, pgw_buf *sql)
 {
     px_state *state = &session->known;
@@ -317,7 +318,7 @@ static void follow_settings(px_session *session, const px_answer *answer)
     px_settings_follow(session, values);
 }
 
-/* Who the session is there, and whether it is as it came. */
+/* Judges who the session is on its link, and whether it is as it came. */
 static void judge(px_session *session, const px_answer *answer)
 {
     px_state *state = &session->known;
@@ -439,7 +440,7 @@ void px_settle_failed(px_session *session, pgw_slice body)
     state->failed = true;
 }
 
-/* The message at hand is answered with the error. */
+/* Answers the message at hand with the error. True: ReadyForQuery is the client's. */
 static bool answer_failure(px_session *session)
 {
     px_state *state = &session->known;

@@ -71,15 +71,16 @@ static bool asks_what_is_drawn(const px_session *session, const rw_insert *inser
     return px_drawn_is_asked(message);
 }
 
-/* What is drawn elsewhere can be told apart from what its own link draws once that has drawn a
- * number of this sequence; where there is no link, nothing is drawn there. */
+/* Whether the session may take numbers of the reserve: what is drawn elsewhere can be told apart
+ * from what its own link draws once that has drawn a number of this sequence; where there is no
+ * link, nothing is drawn there. */
 static bool may_take(const px_session *session, const px_reserve *reserve)
 {
     return may_draw_for_others(session) &&
            (!session->own.ready || px_drawn_is_here(session, reserve->sequence));
 }
 
-/* No number is drawn before somebody wants it, but one who draws does so for all that wait. */
+/* Whether numbers are drawn only when a session waits for one; it draws for all that wait. */
 static bool gathers(const rw_insert *insert)
 {
     return insert->table->block == 1;
@@ -225,11 +226,11 @@ static void draw_behind(px_session *session, px_reserve *reserve, const rw_table
 {
     px_refill_want(session, reserve, table, column);
     if (session->own.refill == NULL)
-        px_reserve_begin(session->worker, reserve, 0,
-                         false); /* a block for itself alone, this once */
+        px_reserve_begin(session->worker, reserve, 0, false); /* notes that a number was wanted */
 }
 
-/* What was drawn ahead before is not for this session any more: its numbers grow. */
+/* Adds a block to the question. What was drawn ahead before is not for this session any more: its
+ * numbers grow. */
 px_reserve *px_ahead_begin(px_session *session, const rw_insert *insert, pgw_arena *arena,
                            rw_question *question)
 {

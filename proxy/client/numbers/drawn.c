@@ -52,7 +52,8 @@ void px_drawn_for_others(px_session *session, uint32_t sequence, int64_t number)
     drawn->of[i].linked = drawn->linked = true;
 }
 
-/* What was prepared is right as long as the link has drawn nothing that keyspread has it draw. */
+/* Prepares statements anew that were told what was drawn: they are right only as long as the link
+ * has drawn nothing that keyspread has it draw. */
 static void prepare_anew(px_session *session)
 {
     px_statements *statements = &session->names.statements;

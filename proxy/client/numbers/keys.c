@@ -349,7 +349,8 @@ static int64_t signed_of(pgw_slice number)
     return (int64_t)(negative ? 0 - number_of(digits) : number_of(digits));
 }
 
-/* What nextval('name') gave is the sequence's next number, or one of which nobody knows more. */
+/* Notes whether nextval('name') gave the sequence's next number, or one of which nothing is known.
+ */
 static void note_name(px_session *session, struct px_keys *keys, bool own)
 {
     keys->asks_name = false;
@@ -395,8 +396,8 @@ void px_keys_answered(px_session *session)
     px_count(session->worker->metrics, PX_KEYS_ASKED, keys->known);
     if (keys->reserve != NULL)
         px_reserve_end(session->worker, keys->reserve, true);
-    if (!keys->ahead) /* Its own numbers may be behind those of blocks that others drew at that
-                         time, which are not for it any more. */
+    if (!keys->ahead) /* The numbers drawn now may come after blocks that others drew, which are not
+                         for this session any more. */
         session->own.drew_apart = px_reserve_blocks();
     keys->reserve = NULL;
 }

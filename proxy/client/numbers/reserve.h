@@ -22,18 +22,19 @@ typedef struct px_reserve {
     size_t older;  /* how many of the `count` numbers are of blocks before the last */
     int64_t *rest; /* numbers that nobody got in time: for the end of the sequence; owned */
     size_t rest_count;
-    int64_t latest; /* the number that came last */
-    bool falls;     /* `latest` was less than the number before it */
-    size_t size;    /* numbers that were drawn ahead last; 0: none, when numbers were last drawn */
-    uint64_t asked_at;   /* when numbers were last drawn; px_worker_now(), as all times here */
-    uint64_t last;       /* number of the block that was asked for last (px_reserve_blocks()) */
-    uint64_t since;      /* number of the oldest block of which a number may be here */
-    unsigned held;       /* sessions that mean to ask for a block */
-    bool gathers;        /* a session that wants a number waits for the block that another draws */
-    bool asking;         /* a block is under way */
-    bool spoiled;        /* the block that is under way is not to be used */
-    bool came;           /* some of the block that is under way has come */
-    bool looks;          /* the block's question looks whether stored code asks what was drawn */
+    int64_t latest;    /* the number that came last */
+    bool falls;        /* `latest` was less than the number before it */
+    size_t size;       /* numbers of the block that was asked for at `asked_at`; 0: none was */
+    uint64_t asked_at; /* when a number was last asked for, in a block or alone; px_worker_now(), as
+                          all times here */
+    uint64_t last;     /* number of the block that was asked for last (px_reserve_blocks()) */
+    uint64_t since;    /* number of the oldest block of which a number may be here */
+    unsigned held;     /* sessions that mean to ask for a block */
+    bool gathers;      /* a session that wants a number waits for the block that another draws */
+    bool asking;       /* a block is under way */
+    bool spoiled;      /* the block that is under way is not to be used */
+    bool came;         /* some of the block that is under way has come */
+    bool looks;        /* the block's question looks whether stored code asks what was drawn */
     uint64_t not_before; /* no block is asked for before this time */
     uint64_t used_at;
     uint64_t sure_at; /* when a block was asked for that came although its question looked at stored
@@ -61,8 +62,8 @@ size_t px_reserve_size(const px_worker *worker, const px_reserve *reserve, size_
                        size_t wanted);
 /* Whether a block came just before, so that no stored code asks what was drawn. */
 bool px_reserve_is_sure(const px_worker *worker, const px_reserve *reserve);
-/* How many numbers sessions wait for, besides those that are here for them; no other number here is
- * for anybody any more. */
+/* How many numbers sessions wait for besides those that are here for them; forgets all others that
+ * are here. */
 size_t px_reserve_awaited(px_worker *worker, px_reserve *reserve);
 /* Notes that a block of `count` numbers is asked for; 0: no block, but numbers are drawn.
  * `gathers`: whoever wants some meanwhile waits. */

@@ -61,10 +61,11 @@ px_step px_by_key_parse(px_session *session, const px_said *said)
     return PX_STEP_DONE;
 }
 
-/* The statement that a Bind has for itself. */
+/* Name of the statement that a Bind has for itself. */
 #define ONCE PGW_LITERAL("keyspread plain")
 
-/* The backend is asked what it takes the statement for, and says so if it is none any more. */
+/* Asks the backend what it takes the statement for; its error says so if the statement is none any
+ * more. */
 static void describe_unseen(px_session *session, pgw_slice name, px_lookups *lookups)
 {
     pgw_buf out = {0};
@@ -124,7 +125,8 @@ static const pgw_error *unmakeable(const rw_script *script, const px_lookups *is
     return error;
 }
 
-/* What names mean has changed since it was prepared: perhaps to what they meant then. */
+/* Looks what names mean now, as they have changed since the statement was prepared: perhaps back.
+ */
 static px_step renew_meaning(px_session *session, px_statement *statement, px_catalog *catalog)
 {
     rw_catalog view;
@@ -153,7 +155,8 @@ static px_step renew_meaning(px_session *session, px_statement *statement, px_ca
     return step;
 }
 
-/* What it would store as hashes may be wrong by now, or be stored in another table. */
+/* Refuses a statement: what it would store as hashes may be wrong by now, or be stored in another
+ * table. */
 static px_step refuse_change(px_session *session, const char *which)
 {
     pgw_error error;
@@ -212,7 +215,7 @@ px_step px_by_key_refuse(px_session *session, const px_foreign *foreign, const p
                              : px_prepare_refuse(session, NULL, refusal);
 }
 
-/* The Bind of a statement that it has for itself, which changes the key. */
+/* Sends and binds a statement that the Bind has for itself, which changes the key. */
 static void bind_change(px_session *session, px_lookups *lookups, const pgw_bind *bind,
                         bool by_zone, pgw_buf *out)
 {
@@ -228,7 +231,8 @@ static void bind_change(px_session *session, px_lookups *lookups, const pgw_bind
     send_message(session, PX_REPLY_PARSE, lookups, &parse)->swallow = true;
 }
 
-/* What an Execute of the portal is of (NULL: nothing of ours); mostly what it was before. */
+/* Notes the lookups that the portal was bound with (NULL: none); mostly they are the same as
+ * before. */
 static void name_portal(px_session *session, pgw_slice name, px_lookups *lookups)
 {
     px_statements *portals = &session->names.portals;

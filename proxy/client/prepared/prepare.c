@@ -25,7 +25,7 @@ px_step px_prepare_link(px_session *session)
     return px_session_need_link(session) ? PX_STEP_DONE : PX_STEP_LATER;
 }
 
-/* What is held goes first; of what gets other plans, what stands before the one that is refused. */
+/* Sends what is held first; where held messages get other plans, those before the refused one. */
 static bool forward_before(px_session *session)
 {
     if (session->hand.replans > 0)
@@ -84,7 +84,7 @@ static void note_prepare(px_session *session, pgw_slice text, const rw_statement
         pgw_buf_add_slice(&orders->prepared_text, text);
 }
 
-/* What a statement that is none of ours does to the session when it is prepared here and run later.
+/* Notes what a statement without a plan does to the session when it is prepared here and run later.
  */
 static void note_prepared_effects(px_session *session, pgw_slice text, const rw_script *script)
 {
@@ -137,7 +137,7 @@ static bool note_change(px_foreign *foreign, const rw_key_change *change, px_dec
     return true;
 }
 
-/* What would be wrong without what is put in must be kept with that. */
+/* Whether there is room to keep a text that would be wrong without what keyspread puts in. */
 static bool has_room(const px_session *session, pgw_slice text, pgw_error *error)
 {
     if (px_statements_have_room(&session->names.statements, text.len))
@@ -225,7 +225,8 @@ static void keep_lookups(px_session *session, pgw_slice text, const rw_statement
     pgw_arena_free(&arena);
 }
 
-/* Its Binds are looked at, to count how it reads. Lookups know that by themselves. */
+/* Keeps how the statement reads, for its Binds are counted by that. Lookups know it by themselves.
+ */
 static void keep_reads(px_session *session, const rw_statement *only, px_catalog *catalog)
 {
     if (only->reads == NULL || session->names.lookups != NULL)
@@ -316,7 +317,8 @@ uint32_t *px_prepare_types(const pgw_parse *parse)
     return types;
 }
 
-/* What is named stays, until it is closed. A plan that others hold takes nothing more. */
+/* Whether a plan is too much to keep: a named statement stays until it is closed. A plan that
+ * others hold takes nothing more. */
 static bool is_too_much(const px_session *session, pgw_slice name, const px_plan *plan)
 {
     return name.len > 0 && plan->holders == 0 &&
@@ -345,7 +347,7 @@ px_step px_prepare(px_session *session, const pgw_parse *parse, px_plan **plan)
     px_plan_id id =
         px_plan_id_of(parse->query, declared, parse->type_count, session->who.identity, catalog);
     px_step step = PX_STEP_DONE;
-    bool usual = view.unqualified == NULL; /* a plan of others may be of another table */
+    bool usual = view.unqualified == NULL; /* only then is a plan of others right */
     *plan = usual ? px_shared_plan(session, id) : NULL;
     if (*plan != NULL && !px_settle(session, catalog)) {
         *plan = NULL;

@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* Its client goes on to read the answers as they were described. */
+/* Refuses a statement with other results: its client would read them as they were described. */
 static px_step refuse_other_result(px_session *session)
 {
     pgw_error error;
@@ -47,7 +47,7 @@ static void close_on_link(px_session *session, pgw_slice name)
         px_names_close_unsynced(session, name);
 }
 
-/* The server is to judge the client's own text, as it does with what was never ours. */
+/* Keeps the client's own text as a statement without a plan, for the server to judge. */
 static void keep_as_foreign(px_session *session, const pgw_parse *parse, px_plan *was)
 {
     pgw_buf message = {0};
@@ -79,7 +79,7 @@ static px_step become_foreign(px_session *session, const pgw_parse *parse, px_pl
     return PX_STEP_DONE;
 }
 
-/* What types its parameters have is to be asked, or was, but nothing has answered. */
+/* Whether the types of its parameters have to be asked, or were, but nothing has answered. */
 static bool is_unsure(const px_statement *statement)
 {
     return statement->unsure && (statement->plan->origin == NULL || !statement->plan->described);
