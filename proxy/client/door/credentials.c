@@ -57,7 +57,8 @@ static bool has_own_means(const cfg_config *config)
     return found;
 }
 
-/* Whether no user with a verifier has to log in to the backend: no password can be made of it. */
+/* Whether no user has a verifier alone: nobody can make of it the password that the backend asks
+ * for. */
 static bool check_verifiers(const cfg_users *users, FILE *errors)
 {
     const cfg_user *first = NULL;
