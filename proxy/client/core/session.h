@@ -54,9 +54,9 @@ typedef struct px_peer {
     px_stream *stream;
     int fd;
     px_address *address;    /* the client's address; NULL: a Unix socket */
-    struct px_guest *guest; /* its place in the lobby until it is ready; may be NULL */
+    struct px_guest *guest; /* place in the lobby until the session is ready; may be NULL */
     struct ssl_st *ssl;     /* the TLS connection; NULL: no TLS */
-    struct px_login *login; /* its login until it is ready; owned; NULL then */
+    struct px_login *login; /* login until the session is ready; owned; NULL after that */
     uint64_t started;
     uint32_t pid;        /* process id in BackendKeyData; 0 until the client is greeted */
     uint32_t cancel_key; /* keyspread's own, for libpq hides the backend's: px_cancel_key() */
