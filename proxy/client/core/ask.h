@@ -8,7 +8,7 @@
 #include "proxy/backend/schema/unseen.h"
 #include "proxy/client/core/session.h"
 
-/* What its statement and its portal are called. */
+/* Name of the question's statement and of its portal. */
 #define PX_ASK_NAME PGW_LITERAL("keyspread state")
 
 /* Writes a question to `out`; what the answers are for is marked in their replies. `sql` is no
@@ -18,12 +18,12 @@ void px_ask(px_session *session, pgw_slice sql, px_asks asks, pgw_buf *out);
  * come by Bind, which a walsender cannot send. */
 void px_ask_with(px_session *session, pgw_slice sql, const px_unseen_values *values, px_asks asks,
                  pgw_buf *out);
-/* Sends what was written, and frees it; the link is ready. In the middle of a group there is no
- * Sync: should anything before it fail, it is skipped. */
+/* Sends the question that was written, and frees `out`; the link is ready. In the middle of a group
+ * there is no Sync: should anything before the question fail, it is skipped. */
 void px_ask_send(px_session *session, px_asks asks, pgw_buf *out);
 
-/* A statement of ours to be run between the client's own, in its group: an error of it is the
- * group's. Empty: nothing. */
+/* Runs a statement of keyspread's own between the client's, in its group: an error of it is the
+ * group's. Nothing if `sql` is empty. */
 void px_ask_between(px_session *session, pgw_slice sql);
 
 /* Waits until nothing is owed: in the middle of a group the server keeps its answers to itself

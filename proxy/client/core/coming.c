@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The statement that a whole Bind names; NULL: it is no such message. */
+/* The statement that a whole Bind names. False: the message is none. */
 static bool statement_of(pgw_slice message, pgw_slice *name)
 {
     size_t portal = PGW_HEADER + strnlen(message.ptr + PGW_HEADER, message.len - PGW_HEADER) + 1;
@@ -36,7 +36,7 @@ size_t px_coming_binds(const px_session *session, size_t most)
         if (message.ptr[0] != 'B')
             continue;
         if (!statement_of(message, &other) || !pgw_slice_eq(other, name))
-            break; /* what it draws comes before */
+            break; /* the other statement draws its numbers before later Binds do */
         count++;
     }
     return count;

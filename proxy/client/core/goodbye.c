@@ -11,12 +11,12 @@ void px_goodbye(px_session *session)
 {
     session->peer.leaving = true;
     if (px_goodbye_has_to_wait(session))
-        px_link_finish(session->own.link); /* it sees the end of the client, too */
+        px_link_finish(session->own.link); /* the server sees the end of the client, too */
     else
         px_stream_finish(session->peer.stream);
 }
 
-/* The last thing on the link, and all of it is there. */
+/* Whether the head is the last thing on the link, sent as a whole. */
 static bool is_last(const px_replies *replies)
 {
     const px_reply *first = px_replies_at(replies, 0);
@@ -37,8 +37,8 @@ void px_goodbye_unheard(px_session *session)
         px_link_cancel(session->own.link);
 }
 
-/* What the backend does not answer before it ends is what no Sync stood behind, and a message that
- * never came whole. */
+/* Whether the backend owes a ReadyForQuery. Before it ends, it does not answer what no Sync stood
+ * behind, nor a message that never came whole. */
 static bool owes_ready(const px_session *session)
 {
     const px_replies *replies = &session->pending.replies;
@@ -46,7 +46,7 @@ static bool owes_ready(const px_session *session)
     for (size_t i = 0; i < whole; i++) {
         const px_reply *reply = px_replies_at(replies, i);
         bool ends = reply->kind == PX_REPLY_QUERY || reply->kind == PX_REPLY_SYNC;
-        if (ends && !reply->swallow) /* what only we asked for is owed to nobody */
+        if (ends && !reply->swallow) /* the client is not owed what only keyspread asked for */
             return true;
     }
     return false;

@@ -10,15 +10,15 @@
 
 struct px_session;
 
-/* The link owes answers: it has to be told of the goodbye, and to end by itself. */
+/* Whether the link owes answers: it has to be told of the goodbye, and to end by itself. */
 bool px_goodbye_has_to_wait(const struct px_session *session);
 /* Nothing that the client sends is looked at from now on. The session closes when the backend has
  * done what it was sent, and the client has taken the answers, or takes no more. */
 void px_goodbye(struct px_session *session);
-/* Cancels the statement whose rows are thrown away because nobody is there, as PostgreSQL ends it at
- * its first failed send, if nothing was sent behind it on the link. From time to time. */
+/* Cancels the statement whose rows are thrown away because nobody is there, as PostgreSQL ends it
+ * at its first failed send, if nothing was sent behind it on the link. From time to time. */
 void px_goodbye_unheard(struct px_session *session);
-/* The link has ended. True: it had done all that it was sent. */
+/* The link has ended. True: it had done all that it was sent, and the session ends. */
 bool px_goodbye_is_said(struct px_session *session);
 
 #endif

@@ -52,7 +52,7 @@ static size_t latest(const px_table *names, pgw_slice name)
     return known != NULL ? known->latest : PX_GROUP_NONE;
 }
 
-/* Returns which message said so before. */
+/* Notes that message `i` gives the name its meaning; returns the message that did so before. */
 static size_t note(px_group *group, px_table *names, pgw_slice name, size_t i)
 {
     meaning *known = (meaning *)px_table_find(names, name);
@@ -65,7 +65,7 @@ static size_t note(px_group *group, px_table *names, pgw_slice name, size_t i)
     return before;
 }
 
-/* What held message `i` is about, and what it makes of its names. */
+/* Notes what held message `i` is about, and what it makes of its names. */
 static void note_names(px_group *group, size_t i)
 {
     px_held *held = &group->held[i];
@@ -122,7 +122,8 @@ px_plan *px_group_plan(const px_group *group, const px_statement *statement, pgw
     return statement != NULL ? statement->plan : NULL;
 }
 
-/* A second Execute of a portal: 55000, as the server says it. */
+/* The held Bind `i`. After an Execute there is none: a second Execute is the server's to refuse
+ * (55000). */
 static size_t bind_at(const px_group *group, size_t i)
 {
     return i != PX_GROUP_NONE && group->held[i].type == 'B' ? i : PX_GROUP_NONE;

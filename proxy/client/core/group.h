@@ -14,33 +14,34 @@
 typedef struct px_held {
     char type;
     const px_said *said; /* well-formed, in the group's memory */
-    px_plan *plan;       /* Parse: its; Bind, Execute: its statement's. Counted */
-    bool answered;       /* the client has its reply already */
-    bool on_link;        /* Parse: the backend has it, for it was asked to describe it */
-    size_t about; /* the held message that said last what its name means: of Bind, Describe and
-                     Close of a statement a Parse or Close; of Execute and those of a portal a Bind,
-                     Execute or Close. PX_GROUP_NONE: none did */
+    px_plan *plan; /* Parse: its own plan; others: that of their statement. Counted; NULL: none */
+    bool answered; /* the client has its reply already */
+    bool on_link;  /* Parse: the backend has it, for it was asked to describe it */
+    /* Number of the held message that last gave its name a meaning: of a statement a Parse or
+     * Close, of a portal a Bind, Execute or Close. PX_GROUP_NONE: none did. */
+    size_t about;
 } px_held;
 
 typedef struct px_group {
-    pgw_arena memory; /* of what is held, and of names */
-    size_t bytes;     /* of the messages */
+    pgw_arena memory; /* memory of the held messages and of their names */
+    size_t bytes;     /* bytes of the held messages together */
     px_held *held;
     size_t count, cap;
-    size_t owed;                  /* bytes of the descriptions that it will be answered with */
-    uint32_t types;               /* of what is held, a bit a letter */
-    bool describes;               /* what is new in it is described as it goes to the own link */
-    px_table statements, portals; /* what is said of their names: the latest held message */
-    size_t failing;               /* the held Parse that the backend refused to describe … */
-    pgw_error *failure;           /* … and why; NULL: there is none. Owned */
-    const char *now; /* what its first default of now() gave, for all others (keys.h); in its
-                        memory. NULL: it has none */
+    size_t owed;    /* bytes of the descriptions that the group will be answered with */
+    uint32_t types; /* types of the held messages, one bit for each letter */
+    bool describes; /* new statements are described as they go to the own link */
+    px_table statements, portals; /* names, each with the latest held message about it */
+    size_t failing;     /* number of the held Parse that the backend refused to describe */
+    pgw_error *failure; /* why it refused to describe `failing`; owned; NULL: it did not */
+    /* What now() gave for the first key that wants it, and gives for all others (keys.h); in
+     * `memory`; NULL: none has asked yet. */
+    const char *now;
 } px_group;
 
 enum {
     PX_GROUP_BYTES = 256 * 1024,
-    PX_GROUP_MESSAGES = 8192, /* a larger one goes to the own link */
-    PX_GROUP_KEPT = 64        /* places for messages that are kept for the next group */
+    PX_GROUP_MESSAGES = 8192, /* a larger group goes to the own link */
+    PX_GROUP_KEPT = 64        /* places for messages that stay allocated for the next group */
 };
 #define PX_GROUP_NONE SIZE_MAX
 
@@ -53,11 +54,11 @@ static inline bool px_group_is_full(const px_group *group)
 /* Holds a copy; takes one more reference of `plan` (may be NULL). */
 void px_group_hold(px_group *group, const px_said *said, px_plan *plan);
 void px_group_clear(px_group *group);
-void px_group_free(px_group *group); /* an empty one's memory */
+void px_group_free(px_group *group); /* the group must be empty */
 /* Whether a held message gave, used or closed a statement of this name. */
 bool px_group_mentions(const px_group *group, pgw_slice name);
 /* The plan that a statement's name means now: prepared in the group, or before it, when it came to
- * mean `statement` (NULL: nothing). NULL: none of ours. */
+ * mean `statement` (NULL: nothing). NULL: it means none. */
 px_plan *px_group_plan(const px_group *group, const px_statement *statement, pgw_slice name);
 /* The held Bind that made a portal; PX_GROUP_NONE if none did or it was executed or closed since.
  */
@@ -66,13 +67,13 @@ size_t px_group_portal(const px_group *group, pgw_slice name);
 bool px_group_has_portal(const px_group *group, pgw_slice name);
 /* The held Bind whose portal held Execute `execute` runs. */
 size_t px_group_executed(const px_group *group, size_t execute);
-/* A message of one of these types is held. */
+/* Whether a message of one of these types is held. */
 bool px_group_has(const px_group *group, const char *types);
 /* Whether all that is bound is executed: a Bind that nobody executes may fail all the same. */
 bool px_group_runs_all(const px_group *group);
 /* How many different statements are executed; more than PX_UNIT_MOST are not counted. */
 size_t px_group_count_statements(const px_group *group);
-/* The client has a reply to some of it already. */
+/* Whether the client has a reply to some of the group already. */
 bool px_group_is_answered(const px_group *group);
 
 #endif

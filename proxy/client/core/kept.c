@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* … which is made if it is not there, with so many bytes more. */
+/* Makes `*kept` if it is NULL, and counts `bytes` more for it. */
 static px_kept *grow(px_kept **kept, size_t bytes)
 {
     if (*kept == NULL)
@@ -72,7 +72,7 @@ void px_kept_set_savepoint(px_kept **kept, const char *name, pgw_slice text)
         pgw_arena_printf(&all->arena, "%s", name), pgw_arena_copy(&all->arena, text), all->count};
 }
 
-/* Which savepoint it is; savepoint_count: there is none. */
+/* Number of the savepoint of this name; savepoint_count: there is none. */
 static size_t find_savepoint(const px_kept *kept, const char *name)
 {
     for (size_t i = kept->savepoint_count; i > 0; i--)

@@ -14,9 +14,11 @@
 enum { PX_KEPT_MOST = 8192 };
 
 typedef struct px_kept_statement {
-    px_text *text; /* It came as a Query's statement number `at`. Counted; NULL: it did not. */
+    px_text *text; /* The Query whose statement number `at` it came as. Counted; NULL: it came as a
+                      Bind. */
     size_t at;
-    px_plan *plan;       /* It came as a Bind to this one. Counted; NULL: it did not. */
+    px_plan *plan; /* The plan of the statement that its Bind names. Counted; NULL: it came as a
+                      Query. */
     const px_said *bind; /* Its Bind, if it came as one; it lives in the arena of all. */
     px_told told;        /* What its client was told; in the arena of all. */
     size_t seen;         /* Bytes of what it was shown that the server has sent as well. */
@@ -35,9 +37,9 @@ typedef struct px_kept_savepoint {
 typedef struct px_kept {
     px_kept_statement *all; /* In the order in which they came; all are texts or all are Binds. */
     size_t count, cap;
-    px_kept_savepoint *savepoints; /* Those that are there, in their order. */
+    px_kept_savepoint *savepoints; /* Savepoints that are there, in their order. */
     size_t savepoint_count, savepoint_cap;
-    bool sent;    /* They are on their way to the session's own link. */
+    bool sent;    /* The kept statements are on their way to the session's own link. */
     size_t bytes; /* Their memory, about; it counts in that of the queues. */
     pgw_arena arena;
 } px_kept;
@@ -49,7 +51,7 @@ void px_kept_add_bind(px_kept **kept, px_plan *plan, const px_said *bind, px_tol
                       size_t bytes);
 /* Whether the next row that the server returns for the statement is what its client was shown. */
 bool px_kept_is_shown(px_kept_statement *statement, pgw_slice row);
-/* Savepoints. A name may be there more than once: the last one counts. */
+/* Keeps a savepoint. A name may be there more than once: the last one counts. */
 void px_kept_set_savepoint(px_kept **kept, const char *name, pgw_slice text);
 /* Forgets all that stands behind the savepoint. False: there is none of this name. */
 bool px_kept_roll_back_to(px_kept *kept, const char *name);
@@ -69,7 +71,7 @@ static inline bool px_kept_is_sent(const px_kept *kept) /* NULL is fine */
 }
 /* NULL is fine. */
 void px_kept_free(px_kept *kept);
-/* What is told where a kept statement stores other rows than its client was told. */
+/* The error where a kept statement stores other rows than its client was told. */
 void px_kept_fail_count(pgw_error *error);
 /* Writes an error of kept statement number `number` (from 1): the fields of `body` without a
  * position, which would be one in another text, and with the statement's number in its context. */

@@ -9,9 +9,9 @@ enum { KEPT_BYTES = 64 * 1024 };
 
 struct px_parsed {
     px_text *text; /* counted */
-    pgw_env env;   /* and what else it was read by */
+    pgw_env env;   /* the settings by which the text was read */
     bool moved;
-    rw_meaning *unqualified; /* NULL: as the file writes names */
+    rw_meaning *unqualified; /* what the view said of names; NULL: they mean what the file says */
 };
 
 void px_parsed_forget(px_session *session)

@@ -158,7 +158,7 @@ void px_replies_end_copy(px_replies *replies)
         px_replies_at(replies, replies->count - 1)->copies_ended++;
 }
 
-/* The entries up to this one, but the head. */
+/* Removes the entries behind the head, up to number `last`. */
 static void eat(px_replies *replies, size_t last)
 {
     for (size_t i = 1; i <= last; i++)

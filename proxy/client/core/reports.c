@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is reported was another before. */
+/* The value before a report of on or off; NULL: the setting has others. */
 static const char *other_than(pgw_slice now)
 {
     if (pgw_slice_eq_str(now, "on"))

@@ -9,26 +9,27 @@
 
 struct px_session;
 
-/* The client has its answer. Takes the messages over: Parse, Bind and Execute; `closes`: and Close
- * of the portal and of the statement, which are to leave nothing there. */
+/* Begins: the client has the answer to its BEGIN. Takes the messages over: Parse, Bind and Execute;
+ * `closes`: and Close of the portal and of the statement, which are to leave nothing there. */
 void px_riding_begin(struct px_session *session, pgw_buf messages, bool closes);
-/* There is none any more; nothing happens if there was none. */
+/* Ends the BEGIN that was answered here; nothing happens if there is none. */
 void px_riding_end(struct px_session *session);
-/* It is sent without company: then the server knows of the transaction, and counts its times. */
+/* Sends the BEGIN without company: then the server knows of the transaction, and counts its times.
+ */
 void px_riding_go_alone(struct px_session *session);
-/* What the client sends next must wait until it is answered. */
+/* Whether what the client sends next must wait until the BEGIN is answered. */
 bool px_riding_holds_back(const struct px_session *session);
-/* The server has answered it. */
+/* The server has answered the BEGIN. */
 void px_riding_arrived(struct px_session *session);
-/* Its transaction is one that the server has heard of, or that has failed there: nothing is kept of
- * it any more. Nothing happens if there is none. */
+/* The server has heard of the transaction, or it has failed there: no INSERT of it is kept any
+ * more. Nothing happens if there is none. */
 void px_riding_is_ordinary(struct px_session *session);
 /* A NotificationResponse of this body has come. True: it is kept for the end of the transaction. */
 bool px_riding_hears(struct px_session *session, pgw_slice body);
 /* The transaction has ended: what was kept is put to the client. */
 void px_riding_tell(struct px_session *session);
-/* A Sync was sent behind one that the server refused: now the transaction is begun once more, and
- * made to fail. */
+/* A Sync was sent behind a BEGIN that the server refused: now the transaction is begun once more,
+ * and made to fail. */
 void px_riding_fail_there(struct px_session *session);
 
 #endif

@@ -28,7 +28,7 @@ px_said px_said_of(char type, pgw_slice message)
     return said;
 }
 
-/* What points into a message points into its copy. */
+/* Makes what points into a message point into its copy. */
 static void move(pgw_slice *part, const px_said *from, const px_said *to)
 {
     if (part->ptr != NULL)
@@ -66,7 +66,7 @@ const px_said *px_said_keep(const px_said *said, pgw_arena *arena)
 
 pgw_slice px_said_statement(const px_said *said)
 {
-    if (said->type == 'B') /* one with wrong numbers names it, too */
+    if (said->type == 'B') /* a Bind with wrong counts names its statement all the same */
         return said->as.bind.statement;
     if (!said->whole)
         return (pgw_slice){NULL, 0};

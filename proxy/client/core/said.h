@@ -9,9 +9,10 @@
 
 typedef struct px_said {
     char type;
-    bool whole;        /* it is well-formed; else what could be read of it */
-    pgw_slice message; /* all of it; what was decoded points into it */
-    pgw_buf *given;    /* its bytes are given away to who keeps them; NULL: they are copied */
+    bool whole; /* the message is well-formed; if not, it is decoded as far as it could be read */
+    pgw_slice message; /* the whole message; what was decoded points into it */
+    pgw_buf *given;    /* buffer of the message, given away to whoever keeps it; NULL: the bytes are
+                          copied */
     union {
         pgw_parse parse;
         pgw_bind bind;
@@ -23,7 +24,7 @@ typedef struct px_said {
 /* Decodes a whole message; Sync and Flush have nothing to decode. Of names there is as much as
  * tells them apart. */
 px_said px_said_of(char type, pgw_slice message);
-/* In the arena, the message with it. */
+/* A copy in the arena, with the message. */
 const px_said *px_said_keep(const px_said *said, pgw_arena *arena);
 /* The statement that it names; {NULL, 0}: none. */
 pgw_slice px_said_statement(const px_said *said);

@@ -235,7 +235,8 @@ void px_session_close(px_session *session, const char *reason)
     session->life->end(session);
 }
 
-/* At a message's boundary alone; else the end speaks for itself, as PostgreSQL's would. */
+/* Tells the error between messages only; inside one, the closed connection speaks for itself, as
+ * PostgreSQL's would. */
 static void tell_fatal(px_session *session, const pgw_error *error)
 {
     pgw_buf out = {0};

@@ -8,10 +8,10 @@
 enum { SLOTS = 64 };
 
 typedef struct px_sessions {
-    size_t count;       /* of slots */
+    size_t count;       /* allocated slots */
     size_t used;        /* one more than the highest slot that is taken */
-    size_t first_free;  /* no slot below it is */
-    px_session **slots; /* NULL where free */
+    size_t first_free;  /* no slot below this one is free */
+    px_session **slots; /* NULL where the slot is free */
 } px_sessions;
 
 static void grow(px_sessions *sessions)

@@ -15,7 +15,7 @@ void px_sessions_leave(struct px_session *session);
 size_t px_sessions_slots(const px_worker *worker);
 struct px_session *px_sessions_at(const px_worker *worker, size_t slot); /* NULL: nobody */
 
-/* The table; they are gone. */
+/* Frees the table; all sessions have left. */
 void px_sessions_free(px_worker *worker);
 
 #endif

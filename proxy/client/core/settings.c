@@ -19,7 +19,7 @@ rw_tracked_setting px_setting_of(pgw_slice name)
     return i;
 }
 
-/* As its greeting said; NULL: it did not. */
+/* What the client's greeting said of the setting; NULL: nothing. */
 static const char *greeted_with(const px_session *session, rw_tracked_setting setting)
 {
     for (size_t i = 0; px_greeting_name(i) != NULL; i++)
@@ -123,7 +123,7 @@ static void keep_untold(px_session *session, size_t setting)
     if (untold->moved[setting])
         return;
     untold->moved[setting] = true;
-    free(untold->settings[setting]); /* of before a report */
+    free(untold->settings[setting]); /* This value is left from before a report. */
     untold->settings[setting] = session->who.settings[setting];
     session->who.settings[setting] = NULL;
 }
@@ -247,7 +247,7 @@ static void tell_differences(px_session *session, px_link *link)
     pgw_buf_free(&out);
 }
 
-/* Its rows travel over links that have inherited the same as its own. */
+/* Makes the session's rows travel over links that have inherited the same as its own link. */
 static void inherit(px_session *session, const px_link *link)
 {
     uint64_t settings = px_link_settings(link), timeout = px_link_timeout(link);

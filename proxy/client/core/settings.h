@@ -10,18 +10,19 @@ struct px_session;
 
 /* The setting of this name; RW_TRACKED if it is none that is tracked. */
 rw_tracked_setting px_setting_of(pgw_slice name);
-/* It was changed (value NULL = default). */
+/* A setting was changed (value NULL = default). */
 void px_settings_set(struct px_session *session, rw_tracked_setting setting, pgw_slice value);
-/* They have these values now: the reported ones as they are, of the others NULL for those that are
- * as at the start. */
+/* Follows the values that the settings have now: the reported ones as they are, the others NULL
+ * where they are as at the start. */
 void px_settings_follow(struct px_session *session, const char *const values[RW_TRACKED]);
 /* ReadyForQuery: by now the server has reported all that is not as it was. What was only asked for
  * since the last one, and not reported, has been undone with its transaction. */
 void px_settings_told(struct px_session *session);
 void px_settings_free(struct px_session *session);
-/* A reported one as its client knows it; NULL: it was not told. */
+/* A reported setting as the client knows it; NULL: it was not told. */
 const char *px_settings_now(const struct px_session *session, rw_tracked_setting setting);
-/* What they mean for values now: TimeZone is not known while a change of it is under way. */
+/* What the settings mean for values now: TimeZone is not known while a change of it is under way.
+ */
 pgw_env px_settings_env(const struct px_session *session);
 /* The session has been greeted: its settings are known. */
 void px_settings_begin(struct px_session *session);

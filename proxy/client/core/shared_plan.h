@@ -9,9 +9,10 @@
 #include "proxy/client/core/session.h"
 #include "proxy/ingest/plan_cache.h"
 
-/* Not counted; NULL: there is none, or it may be another in this session. */
+/* The worker's plan of this id, not counted; NULL: there is none, or it may be another in this
+ * session. */
 px_plan *px_shared_plan(const px_session *session, px_plan_id id);
-/* For others, unless they could mean something else by it. */
+/* Keeps the plan for other sessions, unless they could mean something else by it. */
 void px_shared_plan_keep(px_session *session, px_plan_id id, px_plan *plan);
 
 #endif

@@ -82,7 +82,8 @@ px_statement *px_statements_away(const px_statements *statements)
 
 /* ---- the map ---- */
 
-/* A plan's memory, once for all who have prepared it. Returns what it is to this session. */
+/* Counts a plan's memory once for all who have prepared it. Returns its bytes, as they weigh for
+ * this session. */
 static size_t count_plan(const px_statements *statements, px_plan *plan, size_t one)
 {
     bool first = one == 1 && plan->holders == 0;
@@ -118,7 +119,8 @@ static bool has_dates(pgw_slice text)
     return false;
 }
 
-/* Into expressions, queries, and what stands behind the rows (ON CONFLICT) nothing is looked. */
+/* Constants inside of expressions, queries and ON CONFLICT are only searched for what looks like a
+ * date. */
 bool px_statement_reads(const px_statement *statement)
 {
     const rw_insert *insert = statement->plan != NULL ? statement->plan->insert : NULL;
@@ -129,7 +131,7 @@ bool px_statement_reads(const px_statement *statement)
            has_dates((pgw_slice){insert->text.ptr + from, insert->end - from});
 }
 
-/* What SQL prepared may be prepared again as well, by what is kept of it. */
+/* Bytes kept of the statement to prepare it again, as SQL's PREPARE may be, too. */
 static size_t kept_of(const px_statement *statement)
 {
     const px_lookups *lookups = statement->lookups;

@@ -8,40 +8,40 @@
 #include <stdbool.h>
 
 typedef enum px_session_state {
-    PX_STARTUP, /* the first packet has not come whole */
-    PX_LOGIN,   /* its password was asked for */
-    PX_WELCOME, /* waits for the link of the first session of its kind, or for its own */
+    PX_STARTUP, /* the client's first packet has not come whole */
+    PX_LOGIN,   /* the client was asked for its password */
+    PX_WELCOME, /* the session waits for the link of the first of its kind, or for its own */
     PX_READY,
     PX_CLOSING,
     PX_STATES
 } px_session_state;
 
-/* Why the client's next message is not looked at yet. Of those that are ready alone. */
+/* Why the client's next message is not looked at yet. Only sessions in PX_READY wait so. */
 typedef enum px_wait {
     PX_WAIT_NOTHING,
-    PX_WAIT_LINK, /* its own link is being opened */
+    PX_WAIT_LINK, /* the own link is being opened */
     PX_WAIT_CATALOG,
-    PX_WAIT_STATE,     /* the own link says what the session has there */
-    PX_WAIT_DESCRIBE,  /* the backend describes a new statement */
-    PX_WAIT_IDLE,      /* everything before must be answered first */
-    PX_WAIT_UNIT,      /* a unit's outcome */
-    PX_WAIT_ROOM,      /* what it sends is large, and there is no room for more of it (room.h) */
+    PX_WAIT_STATE,    /* the own link says what the session has there */
+    PX_WAIT_DESCRIBE, /* the backend describes a new statement */
+    PX_WAIT_IDLE,     /* everything before must be answered first */
+    PX_WAIT_UNIT,     /* the outcome of a unit is awaited */
+    PX_WAIT_ROOM, /* the client's message is large, and there is no room for more of it (room.h) */
     PX_WAIT_DATABASES, /* keyspread leaves the databases that the statement is about */
     PX_WAIT_TURN,      /* another session describes the statement, or the queues are full */
     PX_WAITS
 } px_wait;
 
-/* What else is so; several may be. */
+/* Facts about a session; several may hold at once. */
 typedef enum px_fact {
-    PX_FACT_LINK = 1 << 0,  /* its own link is there, ready or not */
-    PX_FACT_READY = 1 << 1, /* … and it is */
+    PX_FACT_LINK = 1 << 0,  /* the own link is there, ready or not */
+    PX_FACT_READY = 1 << 1, /* the own link is ready */
     PX_FACT_OWED = 1 << 2,  /* the link owes answers */
-    PX_FACT_ASKED = 1 << 3, /* … one of them to our question what the session has there */
+    PX_FACT_ASKED = 1 << 3, /* the link owes the answer to a question of keyspread's own */
     PX_FACT_UNSYNCED = 1 << 4,
     PX_FACT_IN_TRANSACTION = 1 << 5,
     PX_FACT_COPY_IN = 1 << 6,
     PX_FACT_STREAMING = 1 << 7, /* a message of the client is on its way to the link, in parts */
-    PX_FACT_UNIT = 1 << 8,      /* units of it are under way */
+    PX_FACT_UNIT = 1 << 8,      /* units of the session are under way */
     PX_FACTS = 1 << 9
 } px_fact;
 

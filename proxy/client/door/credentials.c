@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* The same password, and the same salt, for the key is: the same secret. */
+/* Copies the secret of a user whose password is as before: the salt is, too, for its key is. */
 static bool copy_secret(const px_credentials *previous, const cfg_user *user,
                         pgw_scram_secret *secret)
 {
@@ -57,7 +57,8 @@ static bool has_own_means(const cfg_config *config)
     return found;
 }
 
-/* Of a verifier nobody can make the password that the backend asks for. */
+/* Whether no user has a verifier alone: nobody can make of it the password that the backend asks
+ * for. */
 static bool check_verifiers(const cfg_users *users, FILE *errors)
 {
     const cfg_user *first = NULL;

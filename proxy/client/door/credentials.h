@@ -10,10 +10,10 @@
 #include "proxy/loop/tls.h"
 
 typedef struct px_credentials {
-    _Atomic unsigned references;     /* of the process, the workers, and logins under way */
+    _Atomic unsigned references;     /* held by the process, the workers, and logins under way */
     px_tls *tls;                     /* NULL: clients are answered that there is none */
     cfg_users *users;                /* NULL unless auth.mode is scram */
-    pgw_scram_secret *secrets;       /* of users->list, one each */
+    pgw_scram_secret *secrets;       /* one for each entry of users->list */
     uint8_t salt_key[PGW_SCRAM_KEY]; /* makes the salts of users that do not exist, and of plain
                                       passwords */
 } px_credentials;
@@ -27,7 +27,7 @@ px_credentials *px_credentials_load(const cfg_config *config, const px_credentia
                                     FILE *errors);
 px_credentials *px_credentials_take(px_credentials *credentials); /* one more reference */
 void px_credentials_drop(
-    px_credentials *credentials); /* the last one frees and wipes; NULL is fine */
+    px_credentials *credentials); /* the last reference frees and wipes; NULL is fine */
 
 /* Fills the secret that a client calling itself `name` has to know; false if there is no such user:
  * then it is one that nobody knows, with a salt that stays the same. */

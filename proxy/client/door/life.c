@@ -171,12 +171,13 @@ static void on_link_failed(px_link *link, const pgw_error *error)
     px_log(CFG_LOG_WARN, "link_failed", "sqlstate=%s worker=%u", error->sqlstate,
            session->worker->index);
     if (session->state == PX_WELCOME) {
-        if (px_link_was_admitted(link)) /* whoever it is, the server knows it */
+        if (px_link_was_admitted(link)) /* the server has let this user in */
             tell_admitted(session);
         px_session_fatal(session, error);
         return;
     }
-    if (session->wait == PX_WAIT_LINK) /* else nobody waits for it any more: it was cancelled */
+    if (session->wait == PX_WAIT_LINK) /* nothing waits for it after a cancel */
+
         px_refuse_waiting(session, error);
 }
 
@@ -200,7 +201,7 @@ static void on_link_lost(px_link *link, const char *reason)
         px_link_pause(link);
         return;
     }
-    px_reply_input(session); /* its last words, a FATAL perhaps */
+    px_reply_input(session); /* the link's last messages, perhaps a FATAL error */
     if (session->state != PX_CLOSING && session->own.link == link)
         px_own_link_lose(session, reason);
 }

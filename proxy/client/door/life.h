@@ -1,6 +1,6 @@
 /*
- * life: a session from the moment its client has come to its end: what its client's stream and its
- * own link have to say goes to whom it concerns.
+ * life: a session from the moment its client has come to its end: hands on what its client's stream
+ * and its own link have to say.
  */
 #ifndef PX_LIFE_H
 #define PX_LIFE_H

@@ -8,21 +8,21 @@
 
 #include <stdlib.h>
 
-/* So long nobody is called silent: a crowd that comes at once is accepted at once, and has not had
- * its turn to speak. */
+/* How long no guest is called silent: a crowd that comes at once is accepted at once, and has not
+ * had its turn to speak. */
 enum { GRACE_NS = 200 * 1000 * 1000 };
 
 typedef enum bench {       /* where a guest sits, the longest silent first */
-                     MUTE, /* has said nothing */
+                     MUTE, /* the guest has said nothing */
                      BEGUN,
-                     SERVED, /* on no list: does not give way */
+                     SERVED, /* the guest is on no list and does not give way */
                      BENCHES = SERVED
 } bench;
 
 struct px_guest {
-    px_guest *next, *previous; /* on its bench */
+    px_guest *next, *previous; /* neighbours on its bench */
     bench bench;
-    bool asked; /* to give way, and has said nothing since */
+    bool asked; /* the guest was asked to give way, and has said nothing since */
     uint64_t since;
     px_lobby *lobby;
     px_worker *worker;
@@ -104,7 +104,8 @@ typedef struct request {
     px_guest *guest;
 } request;
 
-/* What it has said was not read yet: it was not silent, the worker was busy. */
+/* Whether the client has said something that was not read yet: it was not silent, the worker was
+ * busy. */
 static bool has_spoken(const px_session *session)
 {
     char byte;
@@ -134,7 +135,8 @@ static void hear(px_guest *guest, bool served)
         sit_down(guest, BEGUN);
 }
 
-/* False: it was not silent after all, and the next that has said nothing is asked in its place. */
+/* Whether the guest must go. False: it was not silent after all, and the next that has said nothing
+ * is asked in its place. */
 static bool must_go(px_guest *guest)
 {
     px_lobby *lobby = guest->lobby;
@@ -192,7 +194,7 @@ px_guest *px_lobby_enter(px_worker *worker, struct px_address *address)
                  give_way(longest_silent_of(lobby, address));
     bool room = px_claim(&server->unauthenticated, config->limits.unauthenticated);
     if (!room && (gives || give_way(longest_silent(lobby)))) {
-        atomic_fetch_add(&server->unauthenticated, 1); /* until that one is gone */
+        atomic_fetch_add(&server->unauthenticated, 1); /* until the other has gone */
         room = true;
     }
     if (room)

@@ -11,26 +11,27 @@
 struct px_address;
 struct px_session;
 typedef struct px_lobby px_lobby;
-typedef struct px_guest px_guest; /* one of them. Counted */
+typedef struct px_guest px_guest; /* a connection in the lobby. Counted */
 
 px_lobby *px_lobby_new(void);
-void px_lobby_free(px_lobby *lobby); /* everybody has left */
+void px_lobby_free(px_lobby *lobby); /* all guests have left */
 
-/* One more from `address` (NULL: a Unix socket), which `worker` is to be told of after this.
- * Whoever must give way for it is told. NULL: it is full, and nobody can. */
+/* Adds a connection from `address` (NULL: a Unix socket), which `worker` is to be told of after
+ * this. Whoever must give way for it is told. NULL: the lobby is full, and no guest can give way.
+ */
 px_guest *px_lobby_enter(px_worker *worker, struct px_address *address);
 
 /* Whether a connection that is not accepted yet had better stay so for a moment: it is full, nobody
  * has been silent for long enough to give way, and all who are in may become clients. */
 PGW_MUST_CHECK bool px_lobby_is_to_be_waited_for(const struct px_server *server);
 
-/* The following on the worker's thread; a NULL guest is nobody. */
+/* The functions below run on the worker's thread; a NULL guest is none. */
 
-/* The session that the guest is. */
+/* Tells the session that the guest is. */
 void px_guest_is(px_guest *guest, struct px_session *session);
-/* It has said something; `served`: its next word is not awaited, for it waits itself. */
+/* The guest has said something; `served`: its next word is not awaited, for it waits itself. */
 void px_guest_heard(px_guest *guest, bool served);
-/* It has logged in, or gone: the guest is not to be used any more. */
+/* The guest has logged in, or gone: it is not to be used any more. */
 void px_guest_leave(px_guest *guest);
 
 #endif

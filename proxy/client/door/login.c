@@ -24,10 +24,10 @@ enum {
 };
 
 struct px_login {
-    const cfg_config *config; /* those in force when it began: a reload does not change the rules */
-    px_credentials *credentials; /* in the middle of a login */
+    const cfg_config *config;    /* the one when the login began: a reload changes nothing for it */
+    px_credentials *credentials; /* those when the login began. Counted */
     pgw_negotiation negotiation;
-    bool direct; /* TLS from the first byte on */
+    bool direct; /* the client began with TLS from its first byte on */
     pgw_scram scram;
     px_login_outcome outcome;
 };
@@ -76,7 +76,7 @@ void px_login_hello(px_session *session, unsigned char first)
         start_tls(session);
 }
 
-/* What client_tls asks of a connection over TCP. */
+/* Whether the connection is as client_tls asks over TCP; if not, it is refused. */
 static bool secure_enough(px_session *session)
 {
     const cfg_config *config = session->peer.login->config;
@@ -128,8 +128,8 @@ static bool proven(px_session *session)
     return session->state != PX_CLOSING;
 }
 
-/* That of its backend if it has one already, and no other session was told the same (whose backend
- * is gone, or behind another address). */
+/* Gives the process id of its backend, if it has one already, and no other session was told the
+ * same (whose backend is gone, or behind another address); else a virtual one. */
 static void give_pid(px_session *session)
 {
     px_pids *pids = session->worker->server->pids;
@@ -163,7 +163,7 @@ px_login_outcome px_login_greet(px_session *session)
     return outcome;
 }
 
-/* Nobody can be greeted without one. */
+/* Whether the client cannot be greeted without an own link. */
 static bool needs_own_link(const px_session *session)
 {
     const cfg_config *config = session->peer.login->config;
@@ -171,7 +171,7 @@ static bool needs_own_link(const px_session *session)
            config->backend.links == CFG_LINKS_ON_LOGIN;
 }
 
-/* Whoever it is may come in, as soon as it is known what to greet with. */
+/* Lets the client in, as soon as it is known what to greet it with. */
 static void admit(px_session *session)
 {
     px_login *login = session->peer.login;
@@ -289,11 +289,11 @@ static void take_password(px_session *session, pgw_slice body)
         refuse(session, "28P01", "empty password returned by client", NULL);
     } else {
         set_password(session, password.ptr);
-        admit(session); /* if the backend takes it */
+        admit(session); /* The backend has to accept the password, too. */
     }
 }
 
-/* True if there was one. */
+/* Takes a password message. False: none was there, or the session ends. */
 static bool on_password(px_session *session)
 {
     bool scram = session->peer.login->config->auth.mode == CFG_AUTH_SCRAM;
@@ -329,8 +329,8 @@ static bool on_password(px_session *session)
 
 /* ---- the startup packet ---- */
 
-typedef struct setting { /* a startup parameter that is one */
-    px_entry entry;      /* by its name */
+typedef struct setting { /* a startup parameter that names a setting of the server */
+    px_entry entry;      /* entry by the setting's name */
     struct setting *next;
     pgw_slice value;
 } setting;
@@ -345,7 +345,7 @@ static bool is_setting(pgw_slice name)
     return !pgw_startup_is_option(name);
 }
 
-/* Of one that was sent twice the last counts, and stands where the first stood. */
+/* Of a setting that was sent twice the last value counts, and stands where the first stood. */
 static void add_settings(const pgw_startup *startup, pgw_buf *options)
 {
     pgw_arena arena = {0};
@@ -369,7 +369,8 @@ static void add_settings(const pgw_startup *startup, pgw_buf *options)
     pgw_arena_free(&arena);
 }
 
-/* False: what the server would have to be sent is longer than what it takes. */
+/* Makes the session's identity. False: what the server would have to be sent is longer than it
+ * takes. */
 static bool make_identity(px_session *session, const pgw_startup *startup)
 {
     pgw_slice user = pgw_startup_parameter(startup, "user");
@@ -378,7 +379,8 @@ static bool make_identity(px_session *session, const pgw_startup *startup)
     pgw_buf options = {0};
     if (pgw_options_add(pgw_startup_parameter(startup, "options"), &options))
         add_settings(startup, &options);
-    if (application.ptr != NULL && application.len == 0 && options.len > 0) /* libpq sends none */
+    /* libpq does not send an empty application_name, so it goes with the options. */
+    if (application.ptr != NULL && application.len == 0 && options.len > 0)
         pgw_options_set(PGW_LITERAL("application_name"), application, &options);
     bool good = options.len <= MAX_OPTIONS;
     pgw_buf_add_byte(&options, '\0');
@@ -409,7 +411,7 @@ static void start_session(px_session *session, const pgw_startup *startup)
         return;
     }
     unsigned most = session->peer.login->config->limits.clients;
-    if (atomic_load(&session->worker->server->clients) >= most) { /* not worth a login */
+    if (atomic_load(&session->worker->server->clients) >= most) { /* saves a login in vain */
         refuse_crowd(session);
         return;
     }

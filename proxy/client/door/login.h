@@ -14,18 +14,18 @@ void px_login_free(px_login *login); /* NULL is fine */
 
 /* The first byte, not read yet: 0x16 begins a TLS handshake that was not asked for. */
 void px_login_hello(struct px_session *session, unsigned char first);
-/* What became of it. */
+/* What became of the login. */
 typedef enum px_login_outcome {
     PX_LOGIN_GOES_ON,
-    PX_LOGIN_GREETED /* and counted: the session is ready now, and this was its login */
+    PX_LOGIN_GREETED /* the client was greeted and counted: its session is ready */
 } px_login_outcome;
 
 /* Looks at what has come as far as it may. */
 px_login_outcome px_login_input(struct px_session *session);
 /* The session's link is ready, or is not needed yet: greets the client if it is known what with. */
 px_login_outcome px_login_greet(struct px_session *session);
-/* Whose link waits for a place among max_links, and who can be greeted by what others have learnt
- * meanwhile, is greeted, and its link no longer waited for. */
+/* Greets a client whose link waits for a place among max_links, by what others have learnt
+ * meanwhile; its link is not waited for any longer. */
 px_login_outcome px_login_without_link(struct px_session *session);
 /* limits.startup_ms are over. */
 void px_login_late(struct px_session *session);

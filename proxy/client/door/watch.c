@@ -24,26 +24,27 @@ static bool busy(const px_session *session)
 
 static void drain(px_worker *worker)
 {
-    bool late =
-        px_worker_now(worker) - worker->drain_since > PX_DRAIN_MS; /* its statement ends with it */
+    /* A statement that still runs when it is late ends with its session. */
+    bool late = px_worker_now(worker) - worker->drain_since > PX_DRAIN_MS;
     pgw_error error;
     pgw_fail(&error, "57P01", "terminating connection due to administrator command");
     for (size_t i = 0; i < px_sessions_slots(worker); i++) {
         px_session *session = px_sessions_at(worker, i);
         if (session == NULL || px_submitted(&session->units) || (busy(session) && !late))
-            continue; /* its unit is finished first */
+            continue; /* A unit or statement under way is finished first. */
         px_session_fatal(session, &error);
     }
 }
 
 /* ---- deadlines ---- */
 
-/* The own link is not told of rows that leave by others: idle_session_timeout would end it. */
+/* Sends a Sync, for the own link does not hear of rows that leave by others, and
+ * idle_session_timeout would end it. */
 static void touch(px_session *session, uint64_t now)
 {
     if (!session->own.stirs || !session->own.ready || session->own.gone ||
         now - session->own.touched < TOUCH_MS || !px_session_idle(session) ||
-        px_link_input(session->own.link).len > 0) /* its answer would wait for the rest of that */
+        px_link_input(session->own.link).len > 0) /* the answer would wait for the rest of it */
         return;
     session->own.stirs = false;
     session->own.touched = now;
@@ -67,7 +68,7 @@ static void tick(px_worker *worker)
             now - session->peer.started > worker->config->limits.startup_ms)
             px_login_late(session);
         else if (session != NULL && session->state == PX_WELCOME)
-            px_session_look(session); /* others may know by now what to greet it with */
+            px_session_look(session); /* other sessions may have learnt the greeting by now */
         else if (session != NULL && session->peer.leaving)
             px_goodbye_unheard(session);
         else if (session != NULL && session->state == PX_READY)
@@ -80,7 +81,7 @@ static void tick(px_worker *worker)
         drain(worker);
 }
 
-/* One session looks, for all that have read there. */
+/* Has one session look, for all that have read there. */
 static void learn(px_worker *worker, px_plea *plea)
 {
     bool learns = false;

@@ -18,7 +18,7 @@ static px_glance refuse(const px_session *session, pgw_error *error)
     return PX_GLANCE_REFUSED;
 }
 
-/* What is under way may change the encoding, and is not answered. */
+/* Whether what is under way may change the encoding, and is not answered. */
 static bool is_moving(const px_session *session)
 {
     bool open = session->pending.replies.count > 0 || session->own.unsynced;
@@ -26,7 +26,7 @@ static bool is_moving(const px_session *session)
            (session->pending.zone_moving || (session->known.doubt & px_state_boundless) != 0);
 }
 
-/* LOOK: names of tables are what they seem. */
+/* LOOK says that names of tables are what they seem. */
 static px_glance look_at_tables(px_session *session, pgw_slice text, pgw_error *error)
 {
     if (!px_catalog_filter(session->worker)->beyond_ascii || pgw_is_ascii(text))
@@ -40,7 +40,8 @@ static px_glance look_at_tables(px_session *session, pgw_slice text, pgw_error *
                : PX_GLANCE_LOOK;
 }
 
-/* LOOK: those of columns, too, and it can be taken apart byte by byte. */
+/* LOOK says that names of columns are what they seem, too, and that the text can be taken apart
+ * byte by byte. */
 static px_glance look_at_parts(px_session *session, pgw_slice text, pgw_error *error)
 {
     const rw_catalog *names = px_catalog_names(session->worker);

@@ -11,13 +11,13 @@
 struct px_session;
 
 typedef enum px_glance {
-    PX_GLANCE_PASSES, /* with these effects on the session */
-    PX_GLANCE_LOOK,   /* it is to be taken apart */
-    PX_GLANCE_LATER,  /* the session waits: its encoding may be changing */
-    PX_GLANCE_REFUSED /* the error says so */
+    PX_GLANCE_PASSES, /* the text passes as it is, with `effects` on the session */
+    PX_GLANCE_LOOK,   /* the text is to be taken apart */
+    PX_GLANCE_LATER,  /* the session waits, for its encoding may be changing */
+    PX_GLANCE_REFUSED /* the text is refused with the error */
 } px_glance;
 
-/* `effects`: of a text that passes. */
+/* Looks at a text. `effects`: those of a text that passes. */
 px_glance px_glance_at(struct px_session *session, pgw_slice text, unsigned *effects,
                        pgw_error *error);
 

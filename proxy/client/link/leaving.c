@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Goes round the workers and home again. */
+/* A message that goes round the workers and home again. */
 typedef struct leave {
     px_message message;
     px_worker *home;
     size_t slot;
-    uint64_t ticket; /* of the session that waits */
+    uint64_t ticket; /* ticket of the session that waits */
     size_t visited;
     size_t count;
     char *databases[RW_ADMIN_DATABASES];
@@ -34,7 +34,8 @@ static bool names(const leave *l, const char *database)
 
 static void leave_here(px_worker *worker, const leave *l)
 {
-    char *fixed = px_dsn_value(worker->config->backend.dsn, "dbname"); /* of all links */
+    /* A database that the DSN names is that of all links. */
+    char *fixed = px_dsn_value(worker->config->backend.dsn, "dbname");
     for (px_pool *pool = worker->pools->first; pool != NULL; pool = pool->next)
         if (names(l, fixed != NULL ? fixed : pool->identity->database))
             px_pool_leave(pool);

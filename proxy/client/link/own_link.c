@@ -27,14 +27,14 @@ static void forget_link(px_session *session)
         session->group.held[i].on_link = false;
 }
 
-/* Nothing there is but what its statements have left. */
+/* Whether the link has nothing but what its statements have left. */
 static bool is_anybodys(const px_session *session)
 {
     return !session->peer.told && !session->own.has_state && !session->who.is_private &&
-           session->names.statements.unkept == 0; /* what is prepared there can be so again */
+           session->names.statements.unkept == 0; /* what is prepared there can be prepared again */
 }
 
-/* Nothing there is but what runs just now. */
+/* Whether the link has nothing but what runs just now. */
 static bool has_no_state(const px_session *session)
 {
     return is_anybodys(session) && px_state_is_replaceable(session);
@@ -50,7 +50,7 @@ static void leave(px_session *session)
 {
     forget_link(session);
     px_replies_clear(&session->pending.replies);
-    if (session->peer.leaving) /* what waits for the link's end is not told of it now */
+    if (session->peer.leaving) /* the goodbye waits for the link's end, which nothing tells now */
         px_stream_finish(session->peer.stream);
     px_session_wake(session, PX_WAIT_IDLE);
 }
@@ -76,7 +76,7 @@ px_yield px_own_link_yield(px_session *session)
     bool awaits_look = session->wait == PX_WAIT_CATALOG && session->ddl.look == NULL;
     if (!session->own.ready || (session->wait != PX_WAIT_NOTHING && !awaits_look) ||
         px_submitted(&session->units) || !px_own_link_is_replaceable(session))
-        return awaits_look ? PX_YIELD_NEVER : PX_YIELD_LATER; /* the look may be what pleads */
+        return awaits_look ? PX_YIELD_NEVER : PX_YIELD_LATER; /* a look may be what pleads */
     px_own_link_leave(session);
     return PX_YIELD_NOW;
 }

@@ -8,18 +8,18 @@
 
 struct px_session;
 
-/* Should it be lost now, it can be replaced without the client's noticing. */
+/* Whether the own link, should it be lost now, can be replaced without the client's noticing. */
 bool px_own_link_is_replaceable(const struct px_session *session);
 void px_own_link_lose(struct px_session *session, const char *reason);
-/* Closes it if that goes unnoticed. */
+/* Closes the own link if that goes unnoticed. */
 void px_own_link_leave(struct px_session *session);
-/* The session waits for one no longer: its turn is another's. What is being opened already stays.
- */
+/* The session waits for a link no longer: its turn is another's. A link that is being opened
+ * already stays. */
 void px_own_link_forgo(struct px_session *session);
-/* Closes it if it is, or may be, without state, and others need it more. */
+/* Closes the own link if it is, or may be, without state, and others need it more. */
 px_yield px_own_link_yield(struct px_session *session);
-/* Finds out, by it, whether what was read there can have left state, if nothing else is in the way
- * of its yielding; false if not. */
+/* Has the own link tell whether what was read there can have left state, if nothing else is in the
+ * way of its yielding. False: it cannot. */
 bool px_own_link_learn(struct px_session *session);
 
 #endif

@@ -18,8 +18,8 @@
 struct px_own_look {
     px_look look;
     px_sight last;
-    px_seen seen;    /* what it is called, should it be told to all */
-    unsigned closed; /* in a group: so many of CLOSES were answered */
+    px_seen seen;    /* the sight as the catalog keeps it, should it hold for all sessions */
+    unsigned closed; /* how many of CLOSES were answered, where the look is in a group */
     bool unasked;    /* no statement waits for it */
 };
 
@@ -75,7 +75,7 @@ static bool start(px_session *session, bool unasked)
     return true;
 }
 
-/* Looks; false if that is not possible now. */
+/* Begins a look that a statement waits for. False: it is not possible now. */
 static bool start_asked(px_session *session)
 {
     return start(session, false);
@@ -86,7 +86,7 @@ bool px_own_look_unasked(px_session *session)
     return px_session_idle(session) && session->wait == PX_WAIT_NOTHING && start(session, true);
 }
 
-/* On a turn of its own. */
+/* Called on a turn of its own. */
 static void on_seen(void *waiter, const pgw_error *error)
 {
     px_session *session = waiter;
@@ -105,7 +105,7 @@ static void on_lost(void *waiter, const pgw_error *error)
     px_session_wake(session, PX_WAIT_CATALOG);
 }
 
-/* What was seen outside of a transaction is true for all. */
+/* Takes over what the look saw: outside of a transaction it is true for all. */
 static void take_sight(px_session *session)
 {
     struct px_own_look *own = session->ddl.look;
@@ -120,7 +120,7 @@ static void take_sight(px_session *session)
     px_catalog_saw(session->worker, session->who.identity, own->seen);
 }
 
-/* What comes behind it was sent by a client who knows nothing of it. */
+/* Goes on with a look that no statement waits for, unless its client has sent something. */
 static void go_on_unasked(px_session *session, px_look_step step, pgw_buf *more)
 {
     if (step == PX_LOOK_MORE && px_session_idle(session)) {
@@ -129,7 +129,7 @@ static void go_on_unasked(px_session *session, px_look_step step, pgw_buf *more)
     }
     if (step == PX_LOOK_SAME || step == PX_LOOK_OTHER)
         take_sight(session);
-    px_changes_forget(session); /* it sees what others see */
+    px_changes_forget(session); /* the session sees what others see */
     px_own_look_free(session);
 }
 
@@ -152,7 +152,7 @@ static void go_on(px_session *session, px_look_step step, pgw_buf *more)
     px_catalog_tell(session->worker, failed ? on_lost : on_seen, session, failed ? &error : NULL);
 }
 
-/* The group ends with it, as with an error of the client's own. */
+/* Gives the look up: its error ends the group, as an error of the client's own would. */
 static void give_up(px_session *session)
 {
     px_own_look_free(session);
@@ -217,7 +217,8 @@ static void on_asked(void *waiter, const pgw_error *error)
         on_seen(waiter, error);
         return;
     }
-    px_session_set_wait(session, PX_WAIT_NOTHING); /* for the others' answer; it looks itself */
+    /* The session waits no longer for the answer that others get: it looks itself. */
+    px_session_set_wait(session, PX_WAIT_NOTHING);
     (void)px_session_need_link_to_ask(session);
 }
 

@@ -1,7 +1,7 @@
 /*
  * own_look: a session looks at the configured tables over its own link, unseen by its client: where
- * it has changed them in a transaction that nobody else sees into, and where its user can have no
- * other connection.
+ * its transaction has changed them unseen by others, and where its user can have no other
+ * connection.
  */
 #ifndef PX_OWN_LOOK_H
 #define PX_OWN_LOOK_H
@@ -10,8 +10,8 @@
 
 struct px_session;
 
-/* The catalog to look at a statement with that was one of ours; NULL: the session now waits for it.
- */
+/* The catalog to look at a statement with that may name a configured table; NULL: the session now
+ * waits for it. */
 px_catalog *px_own_look_now(struct px_session *session);
 /* The catalog to look at `text` with. It is empty if that names no configured table; NULL: the
  * session now waits for it. */
@@ -20,10 +20,11 @@ px_catalog *px_own_look_catalog(struct px_session *session, pgw_slice text);
  * session waits until it is known whether it is. Once a statement: `doubted` is the caller's to
  * end. */
 bool px_own_look_doubts(struct px_session *session, const px_catalog *catalog);
-/* The same where the question for a key was in vain: it is asked anew. */
+/* Does what px_own_look_doubts() does where the question for a key was in vain: it is asked anew.
+ */
 bool px_own_look_doubts_keys(struct px_session *session);
-/* Looks for others' sake, while nobody asks anything of the session: given up as soon as its client
- * does. False if it does not. */
+/* Looks at the tables for other sessions, while this one has nothing under way: given up as soon as
+ * its client sends something. False if it does not look. */
 bool px_own_look_unasked(struct px_session *session);
 /* A message of the link that answers a look; false: it is the client's. */
 bool px_own_look_take(struct px_session *session, char type, pgw_slice body);

@@ -17,7 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BELIEVED_MS = 60000 }; /* an answer; others may have changed schemas and roles since */
+/* How long an answer is believed: others may change schemas and roles meanwhile. */
+enum { BELIEVED_MS = 60000 };
 
 /* ---- whether there is doubt ---- */
 
@@ -69,7 +70,8 @@ static rw_meaning meaning_of(const px_state *state, const px_catalog *catalog, s
     size_t place = px_catalog_place(catalog, i);
     if (catalog->config == state->config && place < state->now.count)
         return state->now.names[place];
-    return RW_MEANS_UNKNOWN; /* of a configuration that is gone: it is read again soon */
+    return RW_MEANS_UNKNOWN; /* The answer is of a configuration that is gone; the link is asked
+                                again soon. */
 }
 
 static bool is_usual(const px_state *state, const px_catalog *catalog)
@@ -89,7 +91,7 @@ static void view_tables(px_state *state, const px_catalog *catalog)
     state->usual = is_usual(state, catalog);
 }
 
-/* What tables would be that are made now. */
+/* Views what tables made now would be. */
 static void view_planned(px_state *state, const rw_catalog *names)
 {
     bool settled = state->viewed->answer > 0;
@@ -185,7 +187,8 @@ static void send_question(px_session *session, pgw_slice text, pgw_slice sql)
     px_ask_send(session, PX_ASKS_STATE, &out);
 }
 
-/* All that the configuration names, and what the database has by its patterns. */
+/* Writes the question for all that the configuration names, and what the database has by its
+ * patterns. */
 static void question(px_session *session, const px_catalog *catalog, pgw_buf *sql)
 {
     px_state *state = &session->known;
@@ -315,7 +318,7 @@ static void follow_settings(px_session *session, const px_answer *answer)
     px_settings_follow(session, values);
 }
 
-/* Who the session is there, and whether it is as it came. */
+/* Judges who the session is on its link, and whether it is as it came. */
 static void judge(px_session *session, const px_answer *answer)
 {
     px_state *state = &session->known;
@@ -428,7 +431,7 @@ void px_settle_failed(px_session *session, pgw_slice body)
 {
     px_state *state = &session->known;
     stop_asking(session);
-    if (session->own.unsynced) { /* the error is the client's, and its group ends here */
+    if (session->own.unsynced) { /* The error is the client's, and its group ends here. */
         px_session_set_wait(session, PX_WAIT_NOTHING);
         return;
     }
@@ -437,7 +440,7 @@ void px_settle_failed(px_session *session, pgw_slice body)
     state->failed = true;
 }
 
-/* The message at hand is answered with the error. */
+/* Answers the message at hand with the error. True: ReadyForQuery is the client's. */
 static bool answer_failure(px_session *session)
 {
     px_state *state = &session->known;

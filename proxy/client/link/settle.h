@@ -10,18 +10,18 @@
 
 struct px_session;
 
-/* The view for texts: what names mean, or in doubt that all may be ours. */
+/* Makes the view for texts: what names mean; in doubt, all may mean configured tables. */
 void px_state_view(struct px_session *session, const px_catalog *catalog, rw_catalog *view);
 /* Whether unqualified names mean what the file says they do, by that view. */
 PGW_MUST_CHECK bool px_state_is_usual(struct px_session *session, const px_catalog *catalog);
 /* Whether the view is no guess, and units of this session are what its link would do. False: the
  * session waits, and the message is looked at again. */
 bool px_settle(struct px_session *session, const px_catalog *catalog);
-/* … of a Query. What it begins with may be allowed before the first query of a transaction only:
- * that is done before the question, too. */
+/* Does what px_settle() does for a Query. The SET TRANSACTION that it begins with may be allowed
+ * before the first query of a transaction only, so it is run before the question. */
 bool px_settle_query(struct px_session *session, const px_catalog *catalog, pgw_slice text);
-/* … where no catalog is at hand: by the one that is known now, or seen in the session's own
- * transaction. */
+/* Does what px_settle() does where no catalog is at hand: by the one that is known now, or seen in
+ * the session's own transaction. */
 bool px_settle_now(struct px_session *session);
 /* Whether it is known how backslashes are read, which the link reports when it is idle. False: the
  * session waits. */
@@ -30,14 +30,15 @@ bool px_settle_escapes(struct px_session *session, const px_catalog *catalog);
  * of its kind need no link to write. False: the session waits. */
 bool px_settle_kind(struct px_session *session, const px_catalog *catalog);
 
-/* The link's answers: its row, its end, an error in their place. */
+/* The link's answer: its row, its end, an error in its place. */
 void px_settle_row(struct px_session *session, pgw_slice body);
 void px_settle_answered(struct px_session *session);
 void px_settle_failed(struct px_session *session, pgw_slice body);
-/* An error before it in its group, which has no Sync yet: the question is skipped. */
+/* An error came before the question in its group, which has no Sync yet: the server skips the
+ * question. */
 void px_settle_skipped(struct px_session *session);
-/* ReadyForQuery of the question. True: it failed, the message at hand was answered with the error,
- * and ReadyForQuery is the client's. */
+/* The question's ReadyForQuery has come. True: the question failed, the message at hand was
+ * answered with the error, and ReadyForQuery is the client's. */
 bool px_settle_ready(struct px_session *session);
 
 #endif

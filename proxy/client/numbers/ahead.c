@@ -26,7 +26,7 @@ static bool is_uuid(const rw_insert *insert, size_t i)
            column->default_text != NULL && strcmp(column->default_text, "gen_random_uuid()") == 0;
 }
 
-/* Whether it is a sequence's next number. */
+/* Whether wanted cell `i` is a sequence's next number. */
 static bool is_number(px_session *session, const rw_insert *insert, size_t i)
 {
     if (insert->wanted[i].expression)
@@ -34,7 +34,8 @@ static bool is_number(px_session *session, const rw_insert *insert, size_t i)
     return column_of(insert, i)->draws_from != 0;
 }
 
-/* How many numbers the statement wants, all of `*column` then. False: something else, too. */
+/* Counts the numbers that the statement wants, all of `*column`. False: it wants something else,
+ * too. */
 static bool count_numbers(px_session *session, const rw_insert *insert, size_t *column,
                           size_t *count)
 {
@@ -51,8 +52,8 @@ static bool count_numbers(px_session *session, const rw_insert *insert, size_t *
     return true;
 }
 
-/* Whose rights are not what it came with draws for itself, and so does who asks what was drawn, or
- * makes sequences go on from elsewhere. */
+/* Whether the session may share numbers. One whose rights are not what it came with draws for
+ * itself, and so does one that asks what was drawn, or makes sequences go on from elsewhere. */
 static bool may_draw_for_others(const px_session *session)
 {
     return !session->who.is_private && (session->known.touched & RW_EFFECT_DRAWS) == 0;
@@ -70,22 +71,23 @@ static bool asks_what_is_drawn(const px_session *session, const rw_insert *inser
     return px_drawn_is_asked(message);
 }
 
-/* What is drawn elsewhere can be told apart from what its own link draws once that has drawn a
- * number of this sequence; where there is no link, nothing is drawn there. */
+/* Whether the session may take numbers of the reserve: what is drawn elsewhere can be told apart
+ * from what its own link draws once that has drawn a number of this sequence; where there is no
+ * link, nothing is drawn there. */
 static bool may_take(const px_session *session, const px_reserve *reserve)
 {
     return may_draw_for_others(session) &&
            (!session->own.ready || px_drawn_is_here(session, reserve->sequence));
 }
 
-/* No number is drawn before somebody wants it, but one who draws does so for all that wait. */
+/* Whether numbers are drawn only when a session waits for one; it draws for all that wait. */
 static bool gathers(const rw_insert *insert)
 {
     return insert->table->block == 1;
 }
 
-/* Of the numbers that the statement wants; NULL: it wants none, or other things, too, or has to
- * draw for itself. */
+/* The reserve of the numbers that the statement wants; NULL: it wants none, or other things, too,
+ * or has to draw for itself. */
 static px_reserve *reserve_of(px_session *session, const rw_insert *insert, size_t *column,
                               size_t *count)
 {
@@ -143,8 +145,9 @@ void px_ahead_take(px_session *session, const rw_insert *insert, pgw_arena *aren
         if (is_uuid(insert, i)) {
             answers[i] = (rw_answer){.text = random_uuid(arena)};
             continue;
-        } /* a number of which px_ahead_has() says that it is there: nobody asks anew whether it is
-             one, for by now others may have changed what its name means */
+        }
+        /* This is a number that px_ahead_has() has found: whether it is one is not asked anew, for
+         * by now others may have changed what its name means. */
         column = insert->wanted[i].column;
         if (count++ == 0)
             reserve = px_reserve_found(session->worker, session->who.base,
@@ -160,8 +163,8 @@ void px_ahead_take(px_session *session, const rw_insert *insert, pgw_arena *aren
         px_refill_want(session, reserve, insert->table, column);
 }
 
-/* It is outside of a transaction, whose locks the one that asks could wait for, and which an error
- * would end. */
+/* Whether the session is outside of a transaction: the session that asks could wait for a
+ * transaction's locks, and an error would end it. */
 static bool is_free(const px_session *session)
 {
     return session->own.status == 'I' && !session->own.unsynced &&
@@ -192,7 +195,7 @@ static void note_wait(px_session *session, const px_reserve *reserve, size_t cou
     session->hand.awaits.since = px_reserve_blocks();
 }
 
-/* Numbers that the Binds behind the one at hand will want, which have come with it. */
+/* How many numbers the Binds behind the one at hand will want, as far as they have come. */
 static size_t count_coming(const px_session *session, size_t count)
 {
     return px_coming_binds(session, MOST_COMING / count) * count;
@@ -223,10 +226,11 @@ static void draw_behind(px_session *session, px_reserve *reserve, const rw_table
 {
     px_refill_want(session, reserve, table, column);
     if (session->own.refill == NULL)
-        px_reserve_begin(session->worker, reserve, 0, false); /* It was wanted, for once. */
+        px_reserve_begin(session->worker, reserve, 0, false); /* notes that a number was wanted */
 }
 
-/* What was drawn ahead before is not for this session any more: its numbers grow. */
+/* Adds a block to the question. What was drawn ahead before is not for this session any more: its
+ * numbers grow. */
 px_reserve *px_ahead_begin(px_session *session, const rw_insert *insert, pgw_arena *arena,
                            rw_question *question)
 {

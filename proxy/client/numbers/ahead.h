@@ -10,16 +10,17 @@
 
 struct px_session;
 
-/* Whether all values that the statement wants are at hand. */
+/* Whether all key values that the statement wants are at hand. */
 bool px_ahead_has(struct px_session *session, const rw_insert *insert);
-/* … One for each wanted cell, with memory from `arena`. */
+/* Takes the values that px_ahead_has() has found: one for each wanted cell, with memory from
+ * `arena`. */
 void px_ahead_take(struct px_session *session, const rw_insert *insert, pgw_arena *arena,
                    rw_answer *answers);
-/* The sequence has ended, but for `count` numbers that nobody got: their texts, from `arena`.
- * False: there are none, or they are not for a statement of this session. */
+/* Takes `count` numbers that nobody got, now that the sequence has ended: their texts, from
+ * `arena`. False: there are none, or they are not for a statement of this session. */
 bool px_ahead_rest(struct px_session *session, uint32_t sequence, size_t count, pgw_arena *arena,
                    rw_answer *answers);
-/* Whether they are on their way: another session has asked. */
+/* Whether the values are on their way, because another session has asked for them. */
 bool px_ahead_comes(struct px_session *session, const rw_insert *insert);
 /* A message of this type has been dealt with: what was drawn for Binds that came with it stays for
  * them, up to their Sync. */

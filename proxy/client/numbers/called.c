@@ -7,15 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An answer. What is made or renamed past keyspread is not noticed for so long. */
+/* How long an answer is believed: changes made past keyspread are not noticed meanwhile. */
 enum { BELIEVED_MS = 10 * 1000 };
 
 struct px_called {
     uint32_t sequence;
-    unsigned answers; /* of the link on who the session is: another one, and its names may mean
-                         others */
-    uint64_t marks;   /* of the database: others may have made or renamed something since */
-    uint64_t at;      /* px_worker_now() */
+    unsigned answers; /* px_state.answers then: after another answer names may mean others */
+    uint64_t marks;   /* px_catalog_marks() then: after another mark names may mean others */
+    uint64_t at;      /* when the link was asked; px_worker_now() */
     bool own;
     char name[];
 };
@@ -46,7 +45,7 @@ void px_called_own(px_session *session)
         session->known.called->own = true;
 }
 
-/* Nothing has happened since the question was sent by which the name could mean another. */
+/* Whether nothing has happened since the question by which the name could mean another. */
 static bool is_right(px_session *session, const px_called *called)
 {
     const px_catalog *catalog = px_changes_known(session);

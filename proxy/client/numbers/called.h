@@ -13,9 +13,9 @@ typedef struct px_called px_called;
 /* Whether wanted cell `i` is nextval('name') of the sequence of its column's default, as far as is
  * known. */
 bool px_called_is_own(struct px_session *session, const rw_insert *insert, size_t i);
-/* Appends the question whether it is; it is the session's only one. */
+/* Appends the question whether wanted cell `i` is that; it is the session's only one. */
 void px_called_ask(struct px_session *session, const rw_insert *insert, size_t i, pgw_buf *sql);
-/* The answer: it is. */
+/* Notes the answer that the name means that sequence. */
 void px_called_own(struct px_session *session);
 
 #endif

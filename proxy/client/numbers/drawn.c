@@ -14,7 +14,7 @@ static size_t find(const rw_drawn *drawn, uint32_t sequence)
     return i;
 }
 
-/* It becomes the last of them, in the place of the one of which nobody asked for longest. */
+/* Makes the sequence the last of those drawn; where there is no room, the first one goes. */
 static void put_last(px_session *session, uint32_t sequence)
 {
     rw_drawn *drawn = session->known.drawn;
@@ -52,7 +52,8 @@ void px_drawn_for_others(px_session *session, uint32_t sequence, int64_t number)
     drawn->of[i].linked = drawn->linked = true;
 }
 
-/* What was prepared is right as long as the link has drawn nothing that keyspread has it draw. */
+/* Prepares statements anew that were told what was drawn: they are right only as long as the link
+ * has drawn nothing that keyspread has it draw. */
 static void prepare_anew(px_session *session)
 {
     px_statements *statements = &session->names.statements;
@@ -153,7 +154,7 @@ bool px_drawn_tell(px_session *session, char type, pgw_slice *message)
         if (rw_drawn_tell(text, drawn, conforming, &told))
             write_instead(*message, text, pgw_slice_buf(&told), &session->hand.told);
         pgw_buf_free(&told);
-        if (type == 'P') /* it may be run again later */
+        if (type == 'P') /* the statement may be run again later */
             session->known.touched |= RW_EFFECT_DRAWS;
     }
     if (session->hand.told.len == 0)

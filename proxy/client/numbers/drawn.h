@@ -9,21 +9,23 @@
 
 struct px_session;
 
-/* It got a number that others drew; … its own link drew it, and knows of it. */
+/* Notes a number for the session that others drew, of which its own link does not know. */
 void px_drawn_ahead(struct px_session *session, uint32_t sequence, int64_t number);
+/* Notes a number for the session that its own link drew. */
 void px_drawn_here(struct px_session *session, uint32_t sequence, int64_t number);
-/* Its own link drew a number that is not for it, of a sequence that it has got one of. */
+/* Notes a number that the own link drew for others, of a sequence of which the session has one. */
 void px_drawn_for_others(struct px_session *session, uint32_t sequence, int64_t number);
-/* Whether its own link has drawn any: only then can it be told apart from what others drew. */
+/* Whether the own link drew a number of it: only then can that be told apart from what others drew.
+ */
 bool px_drawn_is_here(const struct px_session *session, uint32_t sequence);
-/* The next one knows of nothing. */
+/* The own link is lost: the next one has drawn nothing. */
 void px_drawn_lose_link(struct px_session *session);
-/* DISCARD ALL. */
+/* DISCARD ALL was run: the session has drawn nothing. */
 void px_drawn_forget(struct px_session *session);
-/* Whether bytes may ask. */
+/* Whether the bytes may ask what was drawn. */
 bool px_drawn_is_asked(pgw_slice bytes);
-/* A Query or Parse that asks: `message` becomes the one that goes on in its place, which lives as
- * long as it is at hand. */
+/* Tells a Query or Parse that asks: `message` becomes the one that goes on in its place, which
+ * lives as long as it is at hand. False: it does not ask. */
 bool px_drawn_tell(struct px_session *session, char type, pgw_slice *message);
 /* The statement `name` was prepared of such a message: when the link itself can tell, it is
  * prepared there anew as its client wrote it. */

@@ -21,21 +21,22 @@ struct px_keys {
     pgw_arena arena;
     rw_question question;
     size_t before; /* characters of the client's text before the statement */
-    bool defaults; /* that the catalog tells are in it */
+    bool defaults; /* the question wants defaults, as the catalog tells them */
     rw_answer *answers;
-    bool *told; /* which of them came: columns are not asked for in the order of the hash_key */
-    uint32_t *sequences; /* whose next number it is; 0: it is another value */
-    bool *named;         /* … if nextval('name') means that, which is asked for as well */
+    bool *told; /* the answers that came: columns are not asked for in the order of the hash_key */
+    uint32_t *sequences; /* sequence whose next number the value is; 0: it is another value */
+    bool *named; /* the value is the sequence's number only if nextval('name') means it, which is
+                    asked, too */
     bool asks_name;
     size_t count, known;
-    px_reserve *reserve; /* which is asked for, too; or NULL */
-    bool ahead;          /* … it was */
+    px_reserve *reserve; /* reserve whose next block the question draws, too; or NULL */
+    bool ahead;          /* a block was drawn with the question, or before it */
     bool answered, failed;
-    bool several; /* statements */
-    bool behind;  /* one, behind others of its text */
+    bool several; /* the question is for several statements */
+    bool behind;  /* the question is for one statement that stands behind others of its text */
     pgw_error error;
-    const char *schema; /* of its (first) table */
-    px_plan *plan;      /* whose parameters are in it; NULL: there are none */
+    const char *schema; /* schema of the table of its (first) statement */
+    px_plan *plan;      /* plan whose parameters the question has. Counted; NULL: it has none */
 };
 
 void px_keys_forget(px_session *session)
@@ -98,9 +99,9 @@ bool px_keys_look_around(const rw_insert *insert)
     return (effects_of(insert, NULL) & RW_EFFECT_CALLS) != 0;
 }
 
-enum { MOST_QUESTION = 16 * 1024 * 1024 }; /* bytes: long expressions, long values */
+enum { MOST_QUESTION = 16 * 1024 * 1024 }; /* bytes of the question with its values */
 
-/* A parameter that no expression has is of no type there, unless one is declared. */
+/* Types of the parameters; one that no expression has gets text, unless its type is declared. */
 static const uint32_t *types_of(const px_keys_of *of, const bool *has, pgw_arena *arena)
 {
     size_t used = of->inserts[0]->param_count, count = of->bind->value_count;
@@ -112,7 +113,8 @@ static const uint32_t *types_of(const px_keys_of *of, const bool *has, pgw_arena
     return types;
 }
 
-/* Of the client's values those that expressions have, NULL in the place of the others. */
+/* Reads the client's values that expressions have, NULL in the place of the others. False: there
+ * are none. */
 static bool read_values(const px_keys_of *of, pgw_arena *arena, px_unseen_values *out)
 {
     const rw_insert *insert = of->inserts[0];
@@ -134,7 +136,7 @@ static bool read_values(const px_keys_of *of, pgw_arena *arena, px_unseen_values
     return any;
 }
 
-/* Those of a statement, behind `first` of others. */
+/* Notes the defaults of a statement, whose first cell is number `first`. */
 static void note_defaults(struct px_keys *keys, size_t first, const rw_insert *insert)
 {
     for (size_t i = 0; i < insert->wanted_count; i++) {
@@ -165,8 +167,7 @@ static size_t note_names(px_session *session, struct px_keys *keys, const rw_ins
     return first;
 }
 
-/* … What its name means is asked first: then it is known what was drawn, should nothing more come
- * than an error. */
+/* Asks first what the name means: then it is known what was drawn, should an error come next. */
 static void ask_name(px_session *session, struct px_keys *keys, const rw_insert *insert, size_t i)
 {
     pgw_buf sql = {0};
@@ -267,7 +268,7 @@ static const rw_answer *made_ahead(px_session *session, const rw_insert *insert)
     return keys->answers;
 }
 
-/* Nothing but the time of its transaction. */
+/* Whether the statement wants nothing but the time of its transaction. */
 static bool wants_now(const rw_insert *insert)
 {
     static const char *const said[] = {"now()", "CURRENT_TIMESTAMP", "transaction_timestamp()"};
@@ -312,7 +313,7 @@ const rw_answer *px_keys_ask(px_session *session, const px_keys_of *of, bool *la
     *later = false;
     if (answered && keys->known == keys->count)
         return keys->answers;
-    if (answered) { /* no rows come to who may not write the table, nor of one that has gone */
+    if (answered) { /* No rows come where the user may not write the table, or where it has gone. */
         pgw_fail(error, "42501", "permission denied for table %s", of->inserts[0]->table->name);
         return NULL;
     }
@@ -348,7 +349,8 @@ static int64_t signed_of(pgw_slice number)
     return (int64_t)(negative ? 0 - number_of(digits) : number_of(digits));
 }
 
-/* What nextval('name') gave is the sequence's next number, or one of which nobody knows more. */
+/* Notes whether nextval('name') gave the sequence's next number, or one of which nothing is known.
+ */
 static void note_name(px_session *session, struct px_keys *keys, bool own)
 {
     keys->asks_name = false;
@@ -360,7 +362,7 @@ static void note_name(px_session *session, struct px_keys *keys, bool own)
         keys->sequences[i] = keys->named[i] && !own ? 0 : keys->sequences[i];
 }
 
-/* A number, a type's oid, a value. */
+/* A row has three texts: the number of a cell, the oid of its type, its value. */
 void px_keys_row(px_session *session, pgw_slice body)
 {
     struct px_keys *keys = session->hand.keys;
@@ -394,13 +396,13 @@ void px_keys_answered(px_session *session)
     px_count(session->worker->metrics, PX_KEYS_ASKED, keys->known);
     if (keys->reserve != NULL)
         px_reserve_end(session->worker, keys->reserve, true);
-    if (!keys->ahead) /* it may be behind what others drew ahead at the same time, which is not for
-                         it any more */
+    if (!keys->ahead) /* The numbers drawn now may come after blocks that others drew, which are not
+                         for this session any more. */
         session->own.drew_apart = px_reserve_blocks();
     keys->reserve = NULL;
 }
 
-/* What is not known is numbers of a sequence that has ended. */
+/* Takes values that are missing, numbers of a sequence that has ended, from what nobody got. */
 static bool take_rest(px_session *session, struct px_keys *keys, pgw_slice body)
 {
     size_t first = 0, more = keys->count - keys->known;
@@ -417,7 +419,7 @@ static bool take_rest(px_session *session, struct px_keys *keys, pgw_slice body)
     return true;
 }
 
-/* What stands in front is to be done all the same, and nothing has been yet. */
+/* Whether only a part fails, in front of which all is to be done and nothing was done yet. */
 static bool fails_in_part(const px_session *session, const struct px_keys *keys)
 {
     return (keys->several || keys->behind) && session->own.status == 'I';
@@ -428,12 +430,12 @@ void px_keys_failed(px_session *session, pgw_slice body)
     struct px_keys *keys = session->hand.keys;
     session->known.asking = 0;
     if (session->own.unsynced && session->wait == PX_WAIT_STATE)
-        px_session_set_wait(session, PX_WAIT_NOTHING); /* its group ends here */
+        px_session_set_wait(session, PX_WAIT_NOTHING); /* the error ends its group */
     if (keys == NULL)
         return;
     bool known =
         keys->known == keys->count ? keys->reserve != NULL : take_rest(session, keys, body);
-    if (known) { /* the sequence has no more than these */
+    if (known) { /* The sequence has ended, with enough numbers for this statement. */
         px_keys_answered(session);
         return;
     }
@@ -444,9 +446,10 @@ void px_keys_failed(px_session *session, pgw_slice body)
     }
     pgw_error_read(body, &keys->error);
     rw_question_failed(&keys->question, &keys->error);
-    if (keys->error.position > 0 && !fails_in_part(session, keys)) /* else its text moves it */
+    /* Where a statement fails in part, the position is moved with its text. */
+    if (keys->error.position > 0 && !fails_in_part(session, keys))
         keys->error.position += keys->before;
-    if (pgw_error_is(&keys->error, "25006")) /* what the INSERT itself would be told first */
+    if (pgw_error_is(&keys->error, "25006")) /* the server names the INSERT, not the question */
         pgw_fail(&keys->error, "25006", "cannot execute INSERT in a read-only transaction");
 }
 
@@ -470,7 +473,7 @@ const rw_answer *px_keys_in_part(px_session *session, size_t *failed)
     return keys->answers;
 }
 
-/* Nothing of that name, or of that oid. */
+/* Whether the error says that there is nothing of a name or oid that the catalog has. */
 static bool is_of_the_catalog(const pgw_error *error)
 {
     return strncmp(error->sqlstate, "42", 2) == 0 || pgw_error_is(error, "XX000");

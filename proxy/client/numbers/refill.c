@@ -7,9 +7,9 @@
 #include <stdlib.h>
 
 struct px_refill {
-    px_reserve *reserve; /* held */
+    px_reserve *reserve; /* counted in its `held` */
     size_t count;
-    pgw_buf question; /* empty: it was asked */
+    pgw_buf question; /* the question to be sent; empty: it was sent */
 };
 
 void px_refill_want(px_session *session, px_reserve *reserve, const rw_table *table, size_t column)
@@ -37,7 +37,7 @@ void px_refill_ask(px_session *session)
     struct px_refill *refill = session->own.refill;
     if (refill == NULL || refill->question.len == 0 || !may_ask(session))
         return;
-    if (refill->reserve->asking) { /* by somebody else, meanwhile */
+    if (refill->reserve->asking) { /* Another session has asked meanwhile. */
         px_refill_end(session, false);
         return;
     }

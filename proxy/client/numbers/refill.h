@@ -13,13 +13,14 @@ struct px_session;
 /* The reserve, of numbers for this column, is half empty: a block is to be asked for soon. */
 void px_refill_want(struct px_session *session, px_reserve *reserve, const rw_table *table,
                     size_t column);
-/* What is wanted is asked for now, if the link is there and idle. */
+/* Asks for the block that is wanted, if the link is there and idle. */
 void px_refill_ask(struct px_session *session);
-/* … It was, and the answer has not come. */
+/* Whether a block was asked for, and the answer has not come. */
 bool px_refill_is_asked(const struct px_session *session);
-/* A row of the answer. */
+/* A row of the answer to the question for a block. */
 void px_refill_row(struct px_session *session, pgw_slice body);
-/* Its end, or an error in its place; not `answered`: the link or the session is lost. */
+/* The end of the answer, or an error in its place; not `answered`: the link or the session is lost.
+ */
 void px_refill_end(struct px_session *session, bool answered);
 
 #endif

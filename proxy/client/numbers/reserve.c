@@ -54,7 +54,7 @@ static px_reserve *find_or_add(px_worker *worker, px_identity *identity, uint32_
     return reserve;
 }
 
-/* Rows in flight keep what they have. */
+/* Forgets all numbers; rows in flight keep theirs. */
 static void empty(px_reserve *reserve)
 {
     reserve->count = reserve->rest_count = 0;
@@ -154,7 +154,7 @@ uint64_t px_reserve_blocks(void)
     return atomic_load(&blocks);
 }
 
-/* One is asked for when half of the last is used up: there are never parts of more than two. */
+/* A block is asked for when half of the last is used up: never are more than two partly here. */
 void px_reserve_begin(px_worker *worker, px_reserve *reserve, size_t count, bool gathers)
 {
     reserve->asked_at = px_worker_now(worker);
@@ -196,7 +196,7 @@ static long long number_of(pgw_slice text)
     return strtoll(digits, NULL, 10);
 }
 
-/* Where numbers turn round, somebody has set the sequence back: it gives the others once more. */
+/* Where numbers turn round, somebody has set the sequence back: it gives again what nobody got. */
 static void note_turn(px_reserve *reserve, int64_t number)
 {
     bool falls = number < reserve->latest;

@@ -22,7 +22,7 @@ bool px_by_key_is(const px_statement *statement)
     return statement != NULL && statement->lookups != NULL && !statement->lookups->by_sql;
 }
 
-/* Whether the own link is there, and takes messages. DONE: it is and does. */
+/* Makes sure that the own link is there, and takes messages. DONE: it is and does. */
 static px_step use_link(px_session *session)
 {
     if (px_prepare_link(session) == PX_STEP_LATER)
@@ -61,10 +61,11 @@ px_step px_by_key_parse(px_session *session, const px_said *said)
     return PX_STEP_DONE;
 }
 
-/* The statement that a Bind has for itself. */
+/* Name of the statement that a Bind has for itself. */
 #define ONCE PGW_LITERAL("keyspread plain")
 
-/* The backend is asked what it takes the statement for, and says so if it is none any more. */
+/* Asks the backend what it takes the statement for; its error says so if the statement is none any
+ * more. */
 static void describe_unseen(px_session *session, pgw_slice name, px_lookups *lookups)
 {
     pgw_buf out = {0};
@@ -89,13 +90,14 @@ static bool ask_types(px_session *session, pgw_slice name, px_lookups *lookups)
     return true;
 }
 
-/* What names mean, since it was prepared. */
+/* Whether names may mean others than when the statement was prepared. */
 static bool has_moved(const px_session *session, const px_statement *statement)
 {
     return statement->foreign.generation != px_state_generation(session, &statement->foreign);
 }
 
-/* As its client wrote it, if names mean something else by now; else without conditions. */
+/* Binds the statement as its client wrote it, if names mean something else by now; else without
+ * conditions. */
 static void bind_plain(px_session *session, const px_statement *statement, const pgw_bind *bind,
                        pgw_buf *out)
 {
@@ -104,7 +106,8 @@ static void bind_plain(px_session *session, const px_statement *statement, const
     pgw_buf parse = {0};
     if (lookups->retyped)
         describe_unseen(session, bind->statement, lookups);
-    lookups->retyped = lookups->retyped || px_changes_unseen(session); /* perhaps; till next time */
+    /* What is unseen may have changed the types: this is looked at again at the next Bind. */
+    lookups->retyped = lookups->retyped || px_changes_unseen(session);
     px_names_close_unsynced(session, ONCE);
     px_lookups_parse(lookups, ONCE, moved ? lookups->text : lookups->plain, &parse);
     send_message(session, PX_REPLY_PARSE, NULL, &parse)->swallow = true;
@@ -122,7 +125,8 @@ static const pgw_error *unmakeable(const rw_script *script, const px_lookups *is
     return error;
 }
 
-/* What names mean has changed since it was prepared: perhaps to what they meant then. */
+/* Looks what names mean now, as they have changed since the statement was prepared: perhaps back.
+ */
 static px_step renew_meaning(px_session *session, px_statement *statement, px_catalog *catalog)
 {
     rw_catalog view;
@@ -143,7 +147,7 @@ static px_step renew_meaning(px_session *session, px_statement *statement, px_ca
     if (same)
         statement->foreign.generation = px_state_generation(session, &statement->foreign);
     px_step step = PX_STEP_DONE;
-    if (refusal != NULL) /* behind an error the Bind is passed by */
+    if (refusal != NULL) /* After the error PASS drops the Bind, as all messages up to Sync. */
         step = px_prepare_refuse(session, NULL, refusal) == PX_STEP_LATER ? PX_STEP_LATER
                                                                           : PX_STEP_PASS;
     px_lookups_drop(is);
@@ -151,7 +155,8 @@ static px_step renew_meaning(px_session *session, px_statement *statement, px_ca
     return step;
 }
 
-/* What it would store as hashes may be wrong by now, or be stored in another table. */
+/* Refuses a statement: what it would store as hashes may be wrong by now, or be stored in another
+ * table. */
 static px_step refuse_change(px_session *session, const char *which)
 {
     pgw_error error;
@@ -210,7 +215,7 @@ px_step px_by_key_refuse(px_session *session, const px_foreign *foreign, const p
                              : px_prepare_refuse(session, NULL, refusal);
 }
 
-/* The Bind of a statement that it has for itself, which changes the key. */
+/* Sends and binds a statement that the Bind has for itself, which changes the key. */
 static void bind_change(px_session *session, px_lookups *lookups, const pgw_bind *bind,
                         bool by_zone, pgw_buf *out)
 {
@@ -226,7 +231,8 @@ static void bind_change(px_session *session, px_lookups *lookups, const pgw_bind
     send_message(session, PX_REPLY_PARSE, lookups, &parse)->swallow = true;
 }
 
-/* What an Execute of the portal is of (NULL: nothing of ours); mostly what it was before. */
+/* Notes the lookups that the portal was bound with (NULL: none); mostly they are the same as
+ * before. */
 static void name_portal(px_session *session, pgw_slice name, px_lookups *lookups)
 {
     px_statements *portals = &session->names.portals;

@@ -8,24 +8,24 @@
 #include "proxy/client/core/said.h"
 #include "proxy/client/core/session.h"
 
-/* Whether it is one; NULL is none. */
+/* Whether the statement asks for rows by their hash key by protocol; NULL does not. */
 bool px_by_key_is(const px_statement *statement);
-/* The Parse of a text that asks for session->names.lookups. */
+/* Sends the Parse of a text whose lookups are session->names.lookups. */
 px_step px_by_key_parse(px_session *session, const px_said *said);
 /* Where the tables are others than when it was prepared, the statement (NULL, or of any kind) is as
  * its client wrote it from now on. DONE, or the session waits. */
 px_step px_by_key_renew(px_session *session, px_statement *statement);
-/* `changes`: the Bind is one that px_by_key_may_change() its key. */
+/* Sends a Bind of the statement. `changes`: it changes the key (px_by_key_may_change()). */
 px_step px_by_key_bind(px_session *session, const px_statement *statement, const px_said *said,
                        bool changes);
-/* Whether it is one that has a form for Binds that change the key. */
+/* Whether the statement has a form for Binds that change the key. */
 bool px_by_key_may_change(const px_statement *statement);
 /* Refuses a Bind that changes the key, and may not; the error is another where it might before. */
 px_step px_by_key_refuse(px_session *session, const px_foreign *foreign, const pgw_error *refusal);
 px_step px_by_key_describe(px_session *session, const px_said *said, px_lookups *lookups);
-/* What the portal of an Execute was bound with; NULL: nothing of ours. */
+/* The lookups that the portal of an Execute was bound with; NULL: none. */
 px_lookups *px_by_key_bound(const px_session *session, pgw_slice message);
-/* The beginning of a Bind, of one of them. */
+/* Whether the beginning of a Bind names a statement for which px_by_key_is() holds. */
 bool px_by_key_is_bound(const px_session *session, pgw_slice message);
 
 #endif

@@ -11,10 +11,11 @@
  * or of any kind) is without conditions from now on. The link is ready. DONE, or the session waits.
  */
 px_step px_by_sql_renew_one(px_session *session, px_statement *statement);
-/* … of each that an EXECUTE in the text names; and of those behind what may change tables. */
+/* Renews each statement that an EXECUTE in the text names, as px_by_sql_renew_one() does; one that
+ * is run behind what may change tables loses its conditions. */
 px_step px_by_sql_renew(px_session *session, pgw_slice text);
 
-/* Whether there is any. */
+/* Whether an EXECUTE in the text names a statement that has such conditions. */
 bool px_by_sql_is_executed(const px_session *session, pgw_slice text);
 
 #endif

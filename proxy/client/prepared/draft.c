@@ -43,7 +43,7 @@ static bool is_only_prepared(const px_session *session, pgw_slice name)
            !(take_next(&input, &frame) && frame.type == 'B' && names_it(input, frame, name));
 }
 
-/* Its bytes mean the same in every encoding and with every rule for strings. */
+/* Whether the text's bytes mean the same in every encoding and with every rule for strings. */
 static bool is_plain(pgw_slice text)
 {
     for (size_t i = 0; i < text.len; i++)
@@ -52,15 +52,15 @@ static bool is_plain(pgw_slice text)
     return true;
 }
 
-/* Should it be run without keyspread's knowledge, it stores nothing. */
+/* Whether the client's text stores nothing should it be run without keyspread's knowledge. */
 static bool is_harmless(const rw_table *table)
 {
     return table->columns[table->hash_column].not_null &&
            rw_table_defaults_to_null(table, table->hash_column);
 }
 
-/* The hash is all that keyspread puts into it; and it will be read as it is now, whatever is set
- * until it is bound. */
+/* Whether the hash is all that keyspread puts into the INSERT, which will be read as it is now,
+ * whatever is set until it is bound. */
 static bool is_simple(const rw_insert *insert)
 {
     return insert->verb == RW_VERB_INSERT && insert->obstacle == RW_BATCHABLE &&

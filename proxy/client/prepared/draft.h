@@ -14,16 +14,16 @@ struct px_session;
 /* Whether the Parse at hand, of a name that is free, may go to the link as a draft: what PostgreSQL
  * says of it, and what is prepared of it later, is the same. */
 bool px_draft_fits(const struct px_session *session, const px_said *said, const px_plan *plan);
-/* Sends it. The link must be ready; what it is described as must be asked next, by its client or
- * here. */
+/* Sends the draft. The link must be ready; what the draft is described as must be asked next, by
+ * its client or here. */
 void px_draft_parse(struct px_session *session, const px_said *said, px_plan *plan);
-/* The client has sent Describe of the statement behind the Parse at hand. */
+/* Whether the client has sent Describe of the statement behind the Parse at hand. */
 bool px_draft_is_described(const struct px_session *session, pgw_slice name);
-/* What is bound is a draft, of which something is not answered yet: its types, or whether it is
+/* Whether a draft is bound of which something is not answered yet: its types, or whether it is
  * there. */
 bool px_draft_waits(const struct px_session *session, const px_said *said);
-/* A Bind of a draft in a transaction that has failed, where nothing can be prepared, is for the
- * server to refuse. */
+/* Whether a Bind of a draft is for the server to refuse: in a transaction that has failed nothing
+ * can be prepared. */
 bool px_draft_is_refused(const struct px_session *session, pgw_slice name);
 
 #endif

@@ -33,7 +33,7 @@ void px_forward_parse(px_session *session, pgw_slice name, px_plan *plan)
         px_describe(session, name, plan, false);
 }
 
-/* The statement that a Bind has for itself. */
+/* Name of the statement that a Bind has for itself. */
 #define ONCE PGW_LITERAL("keyspread bind")
 
 static void send_bind(px_session *session, const pgw_bind *bind, px_plan *plan, bool swallow,
@@ -137,7 +137,7 @@ static void forward_held_parse(px_session *session, const px_held *held, pgw_sli
         px_describe_behind(session, name, held->plan);
 }
 
-/* What the portal of a held Execute was bound to just now. */
+/* The plan that the portal of a held Execute was bound to just now. */
 static px_plan *portal_plan(px_session *session, const px_held *held)
 {
     px_statement *portal =
@@ -172,7 +172,7 @@ static void forward_held_close(px_session *session, const px_held *held)
                          said->as.target.name);
 }
 
-/* What has come to be none of ours while it was held goes as it is. */
+/* Sends a held Parse that has lost its plan as its client wrote it. */
 static void forward_foreign_parse(px_session *session, const px_held *held)
 {
     pgw_slice name = held->said->as.parse.name;
@@ -220,7 +220,7 @@ static void forward_held(px_session *session, size_t i)
         forward_held_parse(session, held, said->as.parse.name);
         return;
     case 'B':
-        session->hand.doubted = true; /* what stands behind it does not wait */
+        session->hand.doubted = true; /* later messages do not wait for another look */
         px_forward_bind(session, &said->as.bind, held->plan, held->answered);
         return;
     case 'E':
@@ -263,7 +263,7 @@ bool px_forward_fails(px_session *session, pgw_slice body)
         if (group->held[i].on_link && !group->held[i].answered)
             group->failing = i;
     if (group->failing == PX_GROUP_NONE)
-        return false; /* it was described before, and is bound */
+        return false; /* the statement was described before, and is bound */
     drop_unnamed_there(session);
     group->failure = pgw_alloc(sizeof *group->failure);
     pgw_error_read(body, group->failure);

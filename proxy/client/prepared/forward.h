@@ -9,17 +9,18 @@
 
 struct px_session;
 
-/* Of each the link must be ready. */
+/* Sends a Parse. For this, and for what follows, the link must be ready. */
 void px_forward_parse(struct px_session *session, pgw_slice name, px_plan *plan);
-/* False: what is known of the table is doubted first; the session waits. */
+/* Sends a Bind. False: what is known of the table is doubted first; the session waits. */
 bool px_forward_bind(struct px_session *session, const pgw_bind *bind, px_plan *plan, bool swallow);
-/* A message as it is, whose replies and errors are about `plan` (may be NULL). */
+/* Sends a message as it is; its replies and errors are about `plan` (may be NULL). */
 px_reply *px_forward_raw(struct px_session *session, px_reply_kind kind, px_plan *plan,
                          bool swallow, pgw_slice message);
 
 /* Sends the held messages, rewritten. False: the session waits. */
 bool px_forward_group(struct px_session *session);
-/* … the first `count` of them; the others are dropped. */
+/* Sends the first `count` held messages, rewritten; the others are dropped. False: the session
+ * waits. */
 bool px_forward_held(struct px_session *session, size_t count);
 /* The backend refused a statement that it was to describe for what is held, with an ErrorResponse
  * of this body: true if the client is to be told by px_forward_failing(), at ReadyForQuery: what

@@ -25,7 +25,7 @@ px_step px_prepare_link(px_session *session)
     return px_session_need_link(session) ? PX_STEP_DONE : PX_STEP_LATER;
 }
 
-/* What is held goes first; of what gets other plans, what stands before the one that is refused. */
+/* Sends what is held first; where held messages get other plans, those before the refused one. */
 static bool forward_before(px_session *session)
 {
     if (session->hand.replans > 0)
@@ -55,7 +55,7 @@ static px_step refuse_unread(px_session *session, const pgw_parse *parse, const 
     return PX_STEP_DONE;
 }
 
-/* The same for what `catalog` says of a text; if that may be old, another look comes first. */
+/* Refuses a text for what `catalog` says of it; if that may be old, another look comes first. */
 static px_step refuse_text(px_session *session, const pgw_parse *parse, const px_catalog *catalog,
                            const pgw_error *error)
 {
@@ -84,7 +84,7 @@ static void note_prepare(px_session *session, pgw_slice text, const rw_statement
         pgw_buf_add_slice(&orders->prepared_text, text);
 }
 
-/* What a statement that is none of ours does to the session when it is prepared here and run later.
+/* Notes what a statement without a plan does to the session when it is prepared here and run later.
  */
 static void note_prepared_effects(px_session *session, pgw_slice text, const rw_script *script)
 {
@@ -116,8 +116,8 @@ px_step px_prepare_refuse_unsynced(px_session *session, const pgw_slice *parsed)
     return px_prepare_refuse(session, parsed, &error);
 }
 
-/* It changes a key: parameters that the new one is made of must have the types that they have in
- * the client's text. */
+/* Notes a change of a key: parameters that the new key is made of must have the types that they
+ * have in the client's text. */
 static bool note_change(px_foreign *foreign, const rw_key_change *change, px_declared declared,
                         pgw_error *error)
 {
@@ -137,7 +137,7 @@ static bool note_change(px_foreign *foreign, const rw_key_change *change, px_dec
     return true;
 }
 
-/* What would be wrong without what is put in must be kept with that. */
+/* Whether there is room to keep a text that would be wrong without what keyspread puts in. */
 static bool has_room(const px_session *session, pgw_slice text, pgw_error *error)
 {
     if (px_statements_have_room(&session->names.statements, text.len))
@@ -147,7 +147,7 @@ static bool has_room(const px_session *session, pgw_slice text, pgw_error *error
     return false;
 }
 
-/* It sets columns of a key. */
+/* Notes that the statement sets columns of a key. False: it must not; the error. */
 static bool note_key(px_session *session, pgw_slice text, const rw_statement *statement,
                      px_declared declared, pgw_error *error)
 {
@@ -189,7 +189,7 @@ static px_plan *plan_of_insert(px_session *session, pgw_arena arena, const rw_st
                  "%zu parameters and %zu values for the key of table \"%s\" are too many", own,
                  insert->wanted_count, insert->table->name);
         pgw_error_hint(error, "Send fewer rows a statement.");
-        pgw_arena_free(&arena); /* and `insert` with it */
+        pgw_arena_free(&arena); /* this frees `insert`, too */
         return NULL;
     }
     rw_keep_expressions(insert, filled, &arena, script.statements[0].insert);
@@ -225,7 +225,8 @@ static void keep_lookups(px_session *session, pgw_slice text, const rw_statement
     pgw_arena_free(&arena);
 }
 
-/* Its Binds are looked at, to count how it reads. Lookups know that by themselves. */
+/* Keeps how the statement reads, for its Binds are counted by that. Lookups know it by themselves.
+ */
 static void keep_reads(px_session *session, const rw_statement *only, px_catalog *catalog)
 {
     if (only->reads == NULL || session->names.lookups != NULL)
@@ -234,7 +235,7 @@ static void keep_reads(px_session *session, const rw_statement *only, px_catalog
     session->known.by_key = true;
 }
 
-/* Of a text that is refused. */
+/* The first error of a text that is refused. */
 static const pgw_error *first_refusal(const rw_script *script)
 {
     size_t i = 0;
@@ -285,7 +286,8 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
             return refuse_text(session, parse, catalog, &error);
         session->hand.doubted = false;
         return PX_STEP_DONE;
-    } else if ((script.unseen || (only != NULL && only->copy != NULL)) && px_own_look_doubts(session, catalog)) {
+    } else if ((script.unseen || (only != NULL && only->copy != NULL)) &&
+               px_own_look_doubts(session, catalog)) {
         step = PX_STEP_LATER;
     } else if (script.effects != 0) {
         session->known.parsed.effects = px_script_changes(session, text, &script);
@@ -315,7 +317,8 @@ uint32_t *px_prepare_types(const pgw_parse *parse)
     return types;
 }
 
-/* What is named stays, until it is closed. A plan that others hold takes nothing more. */
+/* Whether a plan is too much to keep: a named statement stays until it is closed. A plan that
+ * others hold takes nothing more. */
 static bool is_too_much(const px_session *session, pgw_slice name, const px_plan *plan)
 {
     return name.len > 0 && plan->holders == 0 &&
@@ -344,7 +347,7 @@ px_step px_prepare(px_session *session, const pgw_parse *parse, px_plan **plan)
     px_plan_id id =
         px_plan_id_of(parse->query, declared, parse->type_count, session->who.identity, catalog);
     px_step step = PX_STEP_DONE;
-    bool usual = view.unqualified == NULL; /* else another session's plan may be of another table */
+    bool usual = view.unqualified == NULL; /* only then is a plan of others right */
     *plan = usual ? px_shared_plan(session, id) : NULL;
     if (*plan != NULL && !px_settle(session, catalog)) {
         *plan = NULL;

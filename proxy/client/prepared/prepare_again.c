@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* Its client goes on to read the answers as they were described. */
+/* Refuses a statement with other results: its client would read them as they were described. */
 static px_step refuse_other_result(px_session *session)
 {
     pgw_error error;
@@ -47,7 +47,7 @@ static void close_on_link(px_session *session, pgw_slice name)
         px_names_close_unsynced(session, name);
 }
 
-/* The server is to judge the client's own text, as it does with what was never ours. */
+/* Keeps the client's own text as a statement without a plan, for the server to judge. */
 static void keep_as_foreign(px_session *session, const pgw_parse *parse, px_plan *was)
 {
     pgw_buf message = {0};
@@ -79,7 +79,7 @@ static px_step become_foreign(px_session *session, const pgw_parse *parse, px_pl
     return PX_STEP_DONE;
 }
 
-/* What types its parameters have is to be asked, or was, but nothing has answered. */
+/* Whether the types of its parameters have to be asked, or were, but nothing has answered. */
 static bool is_unsure(const px_statement *statement)
 {
     return statement->unsure && (statement->plan->origin == NULL || !statement->plan->described);
@@ -117,7 +117,7 @@ static px_step settle_again(px_session *session, const pgw_parse *parse, px_plan
     return PX_STEP_DONE;
 }
 
-/* Its plan, or what was its plan; NULL: it never was ours. */
+/* The statement's plan, or the one that it once had; NULL: it never had one. */
 static px_plan *plan_of(const px_statement *statement)
 {
     return statement == NULL ? NULL : statement->plan != NULL ? statement->plan : statement->was;
@@ -141,7 +141,7 @@ static px_step refuse_constants(px_session *session)
     return px_prepare_refuse(session, NULL, &error);
 }
 
-/* Another plan in place of `old`, or none; DONE, unless it must wait or be refused. */
+/* Makes another plan in place of `old`, or none; DONE, unless it must wait or be refused. */
 static px_step plan_again(px_session *session, pgw_slice name, px_plan *old,
                           const px_catalog *catalog)
 {
@@ -151,7 +151,7 @@ static px_step plan_again(px_session *session, pgw_slice name, px_plan *old,
     session->known.parsed =
         (px_foreign){.effects = PX_UNREAD, .generation = session->known.generation, .moving = true};
     px_plan *fresh = old;
-    bool doubted = session->hand.doubted; /* by the Bind at hand, which goes on */
+    bool doubted = session->hand.doubted; /* the Bind at hand goes on, and keeps its mark */
     px_step step = px_prepare(session, &parse, &fresh);
     session->hand.doubted = session->hand.doubted || doubted;
     if (fresh != NULL)

@@ -24,7 +24,7 @@ static uint32_t declared_type(px_declared declared, unsigned parameter)
     return parameter <= declared.count ? declared.types[parameter - 1] : PGW_UNSPECIFIED;
 }
 
-/* Equal values of them are the same value to the column. */
+/* Whether equal values of both parameters are the same value to the column. */
 static bool are_comparable(const rw_same *same, px_declared declared)
 {
     uint32_t set = declared_type(declared, same->set);
@@ -61,12 +61,13 @@ bool px_same_note(px_foreign *foreign, const rw_statement *statement, px_declare
     return true;
 }
 
-typedef struct given { /* to a parameter */
+typedef struct given { /* what a Bind gives to a parameter */
     bool binary;
     pgw_bind_value value;
 } given;
 
-/* NULL where the Bind has no such parameter, which the server will say. */
+/* What the Bind gives to the parameter; NULL if it has no such parameter, which the server will
+ * say. */
 static given find(const pgw_bind *bind, unsigned parameter)
 {
     pgw_reader reader = pgw_reader_of(bind->values);
@@ -81,7 +82,7 @@ bool px_same_holds(const px_foreign *foreign, const pgw_bind *bind, pgw_error *e
     for (unsigned i = 0; i < foreign->same_count; i++) {
         given set = find(bind, foreign->same[i].set), where = find(bind, foreign->same[i].where);
         if (where.value.null)
-            continue; /* no row is asked for */
+            continue; /* WHERE asks for no row */
         if (!set.value.null && set.binary == where.binary &&
             pgw_slice_eq(set.value.bytes, where.value.bytes))
             continue;
@@ -103,7 +104,8 @@ bool px_same_heeds_zone(const px_foreign *foreign, const pgw_bind *bind)
     return false;
 }
 
-/* It has parameters that its client does not know: a hash given there would be stored. */
+/* Whether the statement has parameters that its client does not know: a hash given there would be
+ * stored. */
 static bool wants_hashes(const px_statement *statement)
 {
     const px_plan *plan = statement != NULL ? statement->plan : NULL;

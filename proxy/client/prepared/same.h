@@ -1,6 +1,6 @@
 /*
  * same: a statement that sets a column of a table's key to a parameter, and asks in its WHERE for
- * the value of another: it is none of ours as long as both are the same.
+ * the value of another: it may go as it is as long as both are the same.
  */
 #ifndef PX_SAME_H
 #define PX_SAME_H
@@ -19,12 +19,13 @@ const rw_statement *px_same_read(const rw_script *script, px_declared declared, 
  * types whose values may be equal and yet not the same; the error is filled (0A000). */
 PGW_MUST_CHECK bool px_same_note(px_foreign *foreign, const rw_statement *statement,
                                  px_declared declared, pgw_error *error);
-/* Whether the text has SQL's EXECUTE run such a statement, whose values nobody compares, or an
- * INSERT of ours, whose values nobody hashes: then it is to be refused, with the error (0A000).
- * `text` ends with NUL. */
+/* Whether the text has SQL's EXECUTE run such a statement, whose values are not compared then, or
+ * an INSERT with a plan, whose values would get no hash: it is to be refused, with the error
+ * (0A000). `text` ends with NUL. */
 PGW_MUST_CHECK bool px_same_is_executed(const struct px_session *session, pgw_slice text,
                                         pgw_error *error);
-/* False: the Bind would change the key; the error is filled (0A000), for where it cannot. */
+/* Whether the Bind leaves the key as it is. False: the error is filled (0A000), for where the key
+ * cannot change. */
 PGW_MUST_CHECK bool px_same_holds(const px_foreign *foreign, const pgw_bind *bind,
                                   pgw_error *error);
 /* Whether TimeZone decides what a column of the key is set to: then a parameter of WHERE must not

@@ -7,7 +7,7 @@
 #include "proxy/ingest/plan_cache.h"
 #include "rewrite/statement/script/script.h"
 
-/* NULL: it was not kept. */
+/* The statement's text; NULL: it was not kept. */
 static pgw_slice text_of(const px_statement *statement)
 {
     if (statement == NULL)
@@ -44,7 +44,8 @@ static bool is_other(const px_session *session, const px_foreign *foreign, pgw_s
     return other;
 }
 
-/* By these tables; `catalog` NULL: it can be told without looking at them. */
+/* Whether the statement was read by these tables; `catalog` NULL: it can be told without looking at
+ * them. */
 static bool was_read_by(const px_session *session, const px_foreign *foreign,
                         const px_catalog *catalog)
 {
