@@ -14,7 +14,7 @@ static const char *string_of(const PgQuery__Node *arg)
     return arg != NULL && arg->node_case == PG_QUERY__NODE__NODE_STRING ? arg->string->sval : NULL;
 }
 
-/* As defGetBoolean() reads it; what that refuses counts as true. */
+/* Reads an option's argument as defGetBoolean() does; what that refuses counts as true. */
 static bool is_on(const PgQuery__Node *arg)
 {
     const char *text = string_of(arg);
@@ -25,7 +25,7 @@ static bool is_on(const PgQuery__Node *arg)
     return arg == NULL || arg->node_case != PG_QUERY__NODE__NODE_BOOLEAN || arg->boolean->boolval;
 }
 
-/* As pg_char_to_encoding() compares names: letters and digits alone. */
+/* Compares names as pg_char_to_encoding() does: by letters and digits alone. */
 static bool is_utf8(const char *name)
 {
     char clean[16];
@@ -45,7 +45,7 @@ typedef struct reader {
     rw_copy *out;
     bool utf8;
     bool whole;                                       /* No server reads its options. */
-    const PgQuery__Node *force_null, *force_not_null; /* their lists of columns, or a star */
+    const PgQuery__Node *force_null, *force_not_null; /* lists of columns, or a star */
 } reader;
 
 static pgw_slice keep(reader *in, const char *text)
@@ -126,7 +126,7 @@ static bool refuse(reader *in, const char *why, const char *hint)
     return false;
 }
 
-/* Those of csv are known when all options are. */
+/* Fills in defaults, which depend on the format, once all options are read. */
 static void put_defaults(pgw_copy_options *data)
 {
     bool csv = data->format == PGW_COPY_CSV;

@@ -46,7 +46,7 @@ static void read_list(const rw_table *table, rw_lexer *lexer, pgw_arena *arena, 
     }
 }
 
-/* COPY [BINARY] name (…) … */
+/* Cuts `COPY [BINARY] name (columns)` into its parts. */
 static void cut(const rw_table *table, pgw_slice sent, bool conforming, pgw_arena *arena,
                 parts *out)
 {

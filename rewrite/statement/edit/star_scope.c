@@ -16,7 +16,7 @@ static bool is_cte(const rw_star_place *place, const PgQuery__RangeVar *relation
     return false;
 }
 
-/* Whether its name certainly means what it says. */
+/* Whether the relation's name certainly means the configured table. */
 static bool is_sure(const rw_catalog *catalog, const rw_table *table,
                     const PgQuery__RangeVar *relation)
 {
@@ -161,7 +161,7 @@ static void add_function(const rw_star_world *world, rw_star_scope *to,
     const PgQuery__FuncCall *call = only_call(from);
     const PgQuery__TypeName *type = row_type(call);
     PgQuery__RangeVar *like = type != NULL ? like_relation(world, from, call, type) : NULL;
-    const rw_star_place nowhere = {0}; /* WITH makes no types */
+    const rw_star_place nowhere = {0}; /* A query of WITH makes no type. */
     const rw_table *table = like != NULL ? rw_star_table(world, &nowhere, like) : NULL;
     if (table == NULL) {
         add_other(world, to, from->alias);
@@ -230,7 +230,8 @@ void rw_star_note_twins(rw_star_scope *scope)
         scope->odd |= is_nameless(it);
 }
 
-/* Whether the schema before a name can be the item's: of others than ours only the text tells. */
+/* Whether the schema before a name can be the item's. The schema of a table that is not configured
+ * is known only if it is written. */
 static bool may_be_in(const rw_star_item *item, const char *schema)
 {
     if (schema[0] == '\0')
@@ -241,7 +242,8 @@ static bool may_be_in(const rw_star_item *item, const char *schema)
     return of[0] == '\0' || strcmp(of, schema) == 0;
 }
 
-/* Of which the schema is known, if there is one; then, any that may be it. */
+/* The item of this scope that a name means: preferably one whose schema is known, else any that may
+ * be it. */
 static rw_star_item *find_here(const rw_star_scope *scope, const char *schema, const char *name)
 {
     rw_star_item *found = NULL;

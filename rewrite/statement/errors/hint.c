@@ -7,13 +7,13 @@ static const pgw_slice head = PGW_LITERAL("Perhaps you meant to reference the co
 static const pgw_slice joint = PGW_LITERAL("\" or the column \"");
 static const pgw_slice tail = PGW_LITERAL("\".");
 
-/* All that are not to be seen. */
+/* Tables whose hash columns may be hidden. */
 typedef struct hashes {
     const rw_table *const *tables;
     size_t count;
 } hashes;
 
-/* The next one, from `*i` on; NULL: there is none. */
+/* The next hidden hash column, of the tables from `*i` on; NULL: there is none. */
 static const char *next_of(const hashes *of, size_t *i)
 {
     while (*i < of->count) {
@@ -24,7 +24,7 @@ static const char *next_of(const hashes *of, size_t *i)
     return NULL;
 }
 
-/* `table.column`. */
+/* Whether `column`, written `table.column`, is a hidden hash column. */
 static bool is_hash(const hashes *of, pgw_slice column)
 {
     size_t i = 0;
@@ -38,7 +38,7 @@ static bool is_hash(const hashes *of, pgw_slice column)
     return false;
 }
 
-/* In other languages than English. */
+/* Whether a hint in another language than English mentions a hash column. */
 static bool mentions(const hashes *of, pgw_slice hint)
 {
     size_t i = 0;

@@ -72,7 +72,7 @@ static bool has_room(const finder *find)
 
 /* --- rows that are compared --- */
 
-/* From the column `i` on. */
+/* Writes out the comparison of the columns from `i` on. */
 static void add_columns_of_row(finder *find, const rw_row_value *row, size_t i)
 {
     bool last = i + 1 == row->width;
@@ -150,7 +150,8 @@ static void add_buckets(finder *find, const rw_from_item *of, bool parenthesis)
     add_text(find, mark);
 }
 
-/* Once, also where several tables are looked for by one WHERE. */
+/* Writes out the row comparisons of a WHERE once, even where several tables are looked for by it.
+ */
 static void write_rows_out(finder *find, const rw_from_item *of, node where)
 {
     rw_row_value rows[RW_ROW_VALUES_MAX];
@@ -239,7 +240,7 @@ static void add_order(const rw_table *table, size_t depth, bool down, pgw_buf *o
     pgw_buf_add_str(out, down ? " DESC LIMIT " : " LIMIT ");
 }
 
-/* Behind name[.name…]. */
+/* The index of the token behind `name.name` that begins at `at`. */
 static uint32_t skip_names(const finder *find, uint32_t at)
 {
     const rw_tokens *in = &find->tokens;
@@ -261,7 +262,8 @@ static bool has_sign(const finder *find, uint32_t behind_name)
 typedef struct asking {
     const PgQuery__SelectStmt *select;
     const rw_from_item *of;
-    rw_token_span name, where; /* of its table; behind the word WHERE, none if there is none */
+    rw_token_span name, where; /* tokens of the table's name; tokens behind the word WHERE, none if
+                                  there is no WHERE */
     rw_first_rows rows;
 } asking;
 

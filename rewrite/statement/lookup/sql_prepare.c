@@ -25,7 +25,7 @@ static bool read_types(const PgQuery__PrepareStmt *it, uint32_t *types)
     return true;
 }
 
-/* Behind PREPARE, a name, types in parentheses, and AS. No pointer: it was not found. */
+/* The statement behind PREPARE, a name, types in parentheses, and AS. No pointer: not found. */
 static pgw_slice kept_of(pgw_slice text)
 {
     rw_lexer lexer;

@@ -26,11 +26,11 @@ typedef struct walker {
     const pgw_env *env;
     pgw_error *error;
     rw_tree_found *found;
-    const char *inside; /* what the write stands in: "WITH", "PREPARE", … */
-    const void *spared; /* the INSERT that is the statement itself … */
-    const void *itself; /* … or the UPDATE */
-    size_t same_count;  /* … of its own */
-    bool sets_by_zone;  /* TimeZone decides what a key is set to: WHERE must be read by the same */
+    const char *inside; /* what the write stands in, for errors: "WITH", "PREPARE" */
+    const void *spared; /* the INSERT that is the statement itself, or that PREPARE keeps */
+    const void *itself; /* the UPDATE that is the statement itself */
+    size_t same_count;  /* pairs of equal parameters that belong to `itself` */
+    bool sets_by_zone;  /* TimeZone decides what a key is set to; WHERE must be read by it */
     pgw_arena *arena;
 } walker;
 
@@ -101,7 +101,8 @@ static bool keeps(walker *walk, const rw_table *table, const PgQuery__UpdateStmt
     walk->found->by_value |= why != RW_KEEPS_ALWAYS;
     if (why == RW_KEEPS_ALWAYS)
         return true;
-    if (why == RW_KEEPS_NOT || table->columns[column].own_equals) /* who knows what WHERE finds */
+    /* An = operator of the database's own may find other rows. */
+    if (why == RW_KEEPS_NOT || table->columns[column].own_equals)
         return false;
     if (why == RW_KEEPS_PARAMETER)
         return note_same(walk, &table->columns[column], set, where);
@@ -143,14 +144,15 @@ static bool changes_key(walker *walk, const rw_table *table, const PgQuery__Upda
                               change);
 }
 
-/* Its parameters decide whether it leaves the key what it is. */
+/* Notes the change of a key for the case that parameters do not leave it what it is. */
 static void change_otherwise(walker *walk, const rw_table *table, const PgQuery__UpdateStmt *update)
 {
     size_t same = walk->found->same_count;
     if (same == 0)
         return;
     bool can = changes_key(walk, table, update);
-    walk->found->same_count = same; /* … also where its key can be no other */
+    walk->found->same_count = same;
+    /* The equal parameters stay noted even if the key cannot be changed. */
     if (!can)
         return;
     walk->same_count = same;
@@ -192,7 +194,7 @@ static bool sets_by_zone(const rw_table *table, const PgQuery__Node *target)
            rw_sets_by_zone(target->res_target, table->columns[rw_table_column(table, name)].type);
 }
 
-/* Once the table is seen, the text is another. */
+/* A text that sets an unseen key must be read again once the table is seen. */
 static void note_unseen(walker *walk, const PgQuery__RangeVar *relation,
                         PgQuery__Node *const *targets, size_t count)
 {
@@ -259,7 +261,7 @@ static bool visit_copy(walker *walk, const PgQuery__CopyStmt *copy)
     return true;
 }
 
-/* As defGetBoolean() reads an option's argument; what it would refuse counts as true. */
+/* Reads an option's argument as defGetBoolean() does; what that refuses counts as true. */
 static bool is_false(const PgQuery__Node *arg)
 {
     if (arg == NULL)
@@ -294,7 +296,8 @@ static bool visit(void *context, const ProtobufCMessage *message)
     const ProtobufCMessageDescriptor *type = message->descriptor;
     if (type == &pg_query__rule_stmt__descriptor ||
         type == &pg_query__create_function_stmt__descriptor)
-        return true; /* defined now, run some other day: the table itself catches it */
+        return true; /* A rule or function is only defined now; when it runs, the table itself
+                        catches a missing hash. */
     if (type == &pg_query__explain_stmt__descriptor) {
         const PgQuery__ExplainStmt *explain = (const PgQuery__ExplainStmt *)message;
         walk->inside = "EXPLAIN ANALYZE";
@@ -415,7 +418,8 @@ static rw_tree_answer check(walker *walk, const PgQuery__ParseResult *result, pg
         return RW_TREE_REFUSED;
     rw_tree_found *found = walk->found;
     if (found->change.otherwise && found->same_count != walk->same_count)
-        found->change = (rw_key_change){.table = NULL}; /* another UPDATE asks for more */
+        found->change = (rw_key_change){.table = NULL};
+    /* Another UPDATE in the statement needs equal parameters, too. */
     rw_stars_found shown;
     if (!rw_stars_find(top, walk->text, walk->catalog,
                        &(pgw_reading){walk->env, arena, walk->error}, &shown)) {
@@ -457,7 +461,7 @@ static PgQuery__ParseResult *parse(pgw_slice text, const pgw_env *env, pgw_arena
     return result;
 }
 
-/* What came to MERGE after the grammar is refused as MERGE is. */
+/* Refuses a MERGE in a form that is newer than the grammar. */
 static rw_tree_answer check_unread(walker *walk)
 {
     size_t at;

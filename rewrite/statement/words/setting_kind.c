@@ -110,7 +110,8 @@ static const struct setting {
     {"wal_skip_threshold", RW_SETTING_PLAIN, 0, 0},
     {"work_mem", RW_SETTING_PLAIN, 0, 0},
 
-    /* The server's log and statistics. Notices of batched rows are counted, and told to nobody. */
+    /* Settings of the server's log and statistics. Notices of batched rows are counted, and no
+     * client gets them. */
     {"application_name", RW_SETTING_PLAIN, 0, 0},
     {"backtrace_functions", RW_SETTING_PLAIN, 0, 0},
     {"client_min_messages", RW_SETTING_PLAIN, 0, 0},
@@ -153,7 +154,8 @@ static const struct setting {
     {"client_connection_check_interval", RW_SETTING_PLAIN, 0, 0},
     {"idle_in_transaction_session_timeout", RW_SETTING_PLAIN, 0, 0},
     {"idle_session_timeout", RW_SETTING_PLAIN, 0, 0},
-    {"local_preload_libraries", RW_SETTING_PLAIN, 0, 0}, /* These two count when a session begins. */
+    {"local_preload_libraries", RW_SETTING_PLAIN, 0, 0},
+    /* These two count when a session begins. */
     {"session_preload_libraries", RW_SETTING_PLAIN, 0, 0},
     {"tcp_keepalives_count", RW_SETTING_PLAIN, 0, 0},
     {"tcp_keepalives_idle", RW_SETTING_PLAIN, 0, 0},
@@ -220,7 +222,8 @@ static const struct setting {
     {"timezone_abbreviations", RW_SETTING_VALUE, 0, 0},
     {"xmloption", RW_SETTING_VALUE, 0, 0},
 
-    /* Whether it may be stored, what triggers do, which errors there are, and in which language. */
+    /* Settings of whether a row may be stored, what triggers do, which errors there are, and in
+     * which language. */
     {"default_transaction_isolation", RW_SETTING_CONDUCT, 0, 0},
     {"default_transaction_read_only", RW_SETTING_CONDUCT, 0, 0},
     {"dynamic_library_path", RW_SETTING_CONDUCT, 0, 0},

@@ -12,10 +12,10 @@ typedef enum rw_transaction_word {
     RW_TRANSACTION_NONE, /* something else, or a form that is not read in full (AND CHAIN) */
     RW_TRANSACTION_BEGIN,
     RW_TRANSACTION_START,    /* START TRANSACTION: as BEGIN, with a tag of its own */
-    RW_TRANSACTION_COMMIT,   /* END, too */
-    RW_TRANSACTION_ROLLBACK, /* ABORT, too */
+    RW_TRANSACTION_COMMIT,   /* COMMIT or END */
+    RW_TRANSACTION_ROLLBACK, /* ROLLBACK or ABORT */
     RW_TRANSACTION_SAVEPOINT,
-    RW_TRANSACTION_ROLLBACK_TO, /* … a savepoint */
+    RW_TRANSACTION_ROLLBACK_TO, /* ROLLBACK TO a savepoint */
     RW_TRANSACTION_RELEASE
 } rw_transaction_word;
 
