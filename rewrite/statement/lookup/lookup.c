@@ -85,7 +85,7 @@ static size_t last_token(const rw_lookup_map *map)
     }
     for (uint32_t i = 0; i < map->cell_count; i++)
         last = map->cells[i].token > last ? map->cells[i].token : last;
-    return last + 2; /* `number` is the text behind the minus sign. */
+    return last + 2; /* The last cell may be a number behind a minus sign, one token further on. */
 }
 
 /* '…', E'…' and $…$: the other kinds are more than their token. */

@@ -35,8 +35,7 @@ typedef struct rw_from {
                                             to neither table */
     size_t merge_count;
     bool outer; /* a join of the FROM is no inner join */
-    bool all; /* configured tables in which nothing is looked up by hash are items with a table, too
-               */
+    bool all;   /* `table` is set even for tables in which no hash is looked up */
     bool overflows;
 } rw_from;
 

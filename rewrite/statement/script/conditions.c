@@ -217,8 +217,8 @@ static const rw_change *locate(const rw_conditions *conditions, pgw_slice text, 
     size_t added = 0, cut = 0;
     for (size_t i = 0; i < conditions->count; i++) {
         const rw_change *it = &conditions->list[i];
-        *at = pgw_characters(text, it->at, utf8) + 1;
         /* The change's position is counted in the client's text. */
+        *at = pgw_characters(text, it->at, utf8) + 1;
         size_t more = pgw_characters(it->text, it->text.len, utf8);
         if (position < *at + added - cut)
             break;

@@ -338,8 +338,7 @@ static void judge(const candidate *it)
     if (it->can & INSERTS || (with && !reads)) {
         parse_insert(it);
         if (it->out->kind != RW_STATEMENT_FORWARD)
-            return; /* An INSERT … VALUES into a configured table can have no other write behind it.
-                     */
+            return; /* An INSERT … VALUES has no room for another write behind it. */
     }
     if (reads) {
         if (check_tree(it) && with)

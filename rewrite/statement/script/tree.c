@@ -26,7 +26,7 @@ typedef struct walker {
     const pgw_env *env;
     pgw_error *error;
     rw_tree_found *found;
-    const char *inside; /* what the write stands in, for errors: "WITH", "PREPARE" */
+    const char *inside; /* what the write stands in, such as "WITH" or "PREPARE" */
     const void *spared; /* the INSERT that is the statement itself, or that PREPARE keeps */
     const void *itself; /* the UPDATE that is the statement itself */
     size_t same_count;  /* pairs of equal parameters that belong to `itself` */
@@ -151,8 +151,8 @@ static void change_otherwise(walker *walk, const rw_table *table, const PgQuery_
     if (same == 0)
         return;
     bool can = changes_key(walk, table, update);
-    walk->found->same_count = same;
     /* The equal parameters stay noted even if the key cannot be changed. */
+    walk->found->same_count = same;
     if (!can)
         return;
     walk->same_count = same;
@@ -418,8 +418,8 @@ static rw_tree_answer check(walker *walk, const PgQuery__ParseResult *result, pg
         return RW_TREE_REFUSED;
     rw_tree_found *found = walk->found;
     if (found->change.otherwise && found->same_count != walk->same_count)
+        /* Another UPDATE in the statement needs equal parameters, too. */
         found->change = (rw_key_change){.table = NULL};
-    /* Another UPDATE in the statement needs equal parameters, too. */
     rw_stars_found shown;
     if (!rw_stars_find(top, walk->text, walk->catalog,
                        &(pgw_reading){walk->env, arena, walk->error}, &shown)) {

@@ -280,7 +280,7 @@ static void read_deallocate(reader *in)
     bool prepare = take_word(in, "prepare");
     bool all = at_word(in, "all");
     pgw_slice name = take_name(in);
-    if (prepare && name.len == 0) /* the statement is called "prepare" */
+    if (prepare && name.len == 0) /* The statement is called "prepare". */
         name = PGW_LITERAL("prepare");
     in->out->name = all ? nothing : name;
     if (all || name.len > 0)
@@ -395,8 +395,8 @@ static const struct {
     {"release", RW_EFFECT_TRANSACTION, NULL},
     {"replace", RW_EFFECT_RUNS | RW_EFFECT_WRITES, NULL},
     {"reset", 0, read_reset},
-    {"revoke", RW_EFFECT_RUNS | RW_EFFECT_RESETS | RW_EFFECT_RIGHTS, NULL},
     /* RESETS: a role with a block of numbers may lose the right to draw. */
+    {"revoke", RW_EFFECT_RUNS | RW_EFFECT_RESETS | RW_EFFECT_RIGHTS, NULL},
     {"rollback", RW_EFFECT_TRANSACTION, NULL},
     {"savepoint", RW_EFFECT_TRANSACTION, NULL},
     {"select", RW_EFFECT_READS, NULL},

@@ -62,7 +62,7 @@ static bool moves_place(const rw_names *names, const rw_statement *statement, pg
 /* What is planned, for this text alone. */
 static rw_catalog *own_planned(rw_names *names)
 {
-    assert(names->view.planned != NULL); /* Else no statement defines a configured table. */
+    assert(names->view.planned != NULL); /* Without `planned` no table is defined. */
     if (names->view.planned != &names->planned)
         names->planned = *names->view.planned;
     names->view.planned = &names->planned;

@@ -10,8 +10,7 @@ typedef struct rw_passed_text {
     char *bytes;     /* the kept text without its numbers; owned; NULL: none */
     size_t len;
     unsigned effects;
-    unsigned uses; /* how often the text came lately; each other text that wants the place takes one
-                      off */
+    unsigned uses; /* how often the text came, less what other texts for this place took off */
 } rw_passed_text;
 
 #ifdef __SSE2__

@@ -134,7 +134,7 @@ static bool may_be_table(pgw_slice word, const rw_catalog *catalog)
         if (is_name(word, table) || is_name(rest, table) || !is_word(table->name[0]))
             return true;
     }
-    return word.len > PGW_NAME_MAX; /* the server cuts a long name */
+    return word.len > PGW_NAME_MAX; /* a long name is cut to another one */
 }
 
 /* Only blanks from `at` on. */
@@ -378,8 +378,8 @@ static bool is_suspicious(const glance *it, size_t at)
     return is_remarkable(word, previous_word(text, word)) ||
            rw_word_set_holds(&it->filter->words, word) ||
            rw_word_set_holds(&it->filter->words, without_number(word)) ||
-           word.len > PGW_NAME_MAX ||                  /* the server cuts a long name */
-           (it->filter->tables && !is(word, "into") && /* INTO is common: no need to look it up */
+           word.len > PGW_NAME_MAX ||                  /* a long name is cut to another one */
+           (it->filter->tables && !is(word, "into") && /* INTO is common, and no system name */
             (rw_system_names(word) || rw_system_informs(word)));
 }
 
@@ -472,8 +472,8 @@ static bool rest_passes(glance *it)
 {
     pgw_slice text = it->text;
     size_t from = (size_t)(it->first.ptr - text.ptr) + it->first.len, base = from - 1;
-    size_t most = 1;
     /* The first look takes one window: a statement that writes names its table early. */
+    size_t most = 1;
     mark found = MARK_NOTHING;
     while (text.len - base >= RW_WINDOW && found == MARK_NOTHING) {
         size_t count = (text.len - base - RW_WINDOW) / RW_VIEW_STEP + 1;

@@ -154,8 +154,8 @@ static const struct setting {
     {"client_connection_check_interval", RW_SETTING_PLAIN, 0, 0},
     {"idle_in_transaction_session_timeout", RW_SETTING_PLAIN, 0, 0},
     {"idle_session_timeout", RW_SETTING_PLAIN, 0, 0},
-    {"local_preload_libraries", RW_SETTING_PLAIN, 0, 0},
     /* These two count when a session begins. */
+    {"local_preload_libraries", RW_SETTING_PLAIN, 0, 0},
     {"session_preload_libraries", RW_SETTING_PLAIN, 0, 0},
     {"tcp_keepalives_count", RW_SETTING_PLAIN, 0, 0},
     {"tcp_keepalives_idle", RW_SETTING_PLAIN, 0, 0},

@@ -64,7 +64,7 @@ typedef struct rw_statement {
     bool setting_simple; /* SET [SESSION] x = one constant: the value above is exact */
     rw_insert *insert;
     const rw_same *same;      /* FORWARD: parameters that must be equal; arena-owned */
-    size_t same_count;        /* at most RW_SAME_MAX */
+    size_t same_count;        /* no more than RW_SAME_MAX */
     const rw_lookup *lookups; /* FORWARD: lookups of the statement; arena-owned */
     size_t lookup_count;
     const rw_read_map *reads; /* How a FORWARD statement reads configured tables; arena-owned; NULL:
