@@ -21,7 +21,7 @@
     1, "(",                                                                                        \
         ") + " HASHES_UP_TO("(%1)" cast "::pg_catalog.oid",                                        \
                             "greatest(least((%2)::pg_catalog.int4, 32767), 0)")
-/* NULL in the place of one of the tables, an index or a partition of theirs. */
+/* Puts NULL in the place of the oid of one of the tables, or of an index or a partition of it. */
 #define UNKNOWN_OF(type)                                                                           \
     "(select case when a.a = any (%A) then null else a.a end"                                      \
     " from (select (",                                                                             \

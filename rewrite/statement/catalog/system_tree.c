@@ -348,7 +348,8 @@ static bool names_system_column(const finder *find, const asked *one)
     return false;
 }
 
-/* Where a subquery cannot be the same: system columns would be among all others, and so on. */
+/* Whether the relation stays, because a subquery would not give the same, or nothing is to be
+ * hidden. */
 static bool stays(const finder *find, const asked *one)
 {
     return needs_relation(find, one) || (is_starred(find, one) && names_system_column(find, one)) ||

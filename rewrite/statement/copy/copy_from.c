@@ -44,7 +44,7 @@ typedef struct reader {
     const pgw_reading *reading;
     rw_copy *out;
     bool utf8;
-    bool whole;                                       /* No server reads its options. */
+    bool whole;                                       /* no server reads the options */
     const PgQuery__Node *force_null, *force_not_null; /* lists of columns, or a star */
 } reader;
 
@@ -88,7 +88,7 @@ static char first_of(const char *text, char otherwise)
     return text != NULL ? text[0] : otherwise;
 }
 
-/* False: it is not known here. */
+/* Reads an option; false: it is not known here. */
 static bool read_option(reader *in, const PgQuery__DefElem *option)
 {
     pgw_copy_options *data = &in->out->data;
@@ -173,7 +173,7 @@ static bool check_digits(reader *in)
 /* Whether COPY without a list takes a value for the column. */
 static bool is_copied(const rw_table *table, size_t column)
 {
-    bool gone = table->oid != 0 && table->columns[column].attnum == 0; /* It is the file's alone. */
+    bool gone = table->oid != 0 && table->columns[column].attnum == 0; /* not in the database */
     return column != table->hash_column && !table->columns[column].generated && !gone;
 }
 

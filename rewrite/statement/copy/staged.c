@@ -5,9 +5,9 @@
 
 /* Where the parts of a COPY lie in its text. */
 typedef struct parts {
-    size_t name;       /* Its table begins here. */
-    size_t list;       /* The list of columns begins here, with its parenthesis. */
-    pgw_slice columns; /* The list without its parentheses. */
+    size_t name;       /* byte at which the name of the table begins */
+    size_t list;       /* byte at which the list of columns begins, with its parenthesis */
+    pgw_slice columns; /* the list of columns without its parentheses */
     pgw_buf updates;   /* `a = excluded.a, …` of the columns that are not in the key */
 } parts;
 

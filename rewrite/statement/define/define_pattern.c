@@ -64,7 +64,7 @@ static bool is_deterministic(const PgQuery__CollateClause *collation)
     return false;
 }
 
-/* Its type, if that is one of PostgreSQL's own that a key can have; else PGW_UNSPECIFIED. */
+/* The column's type, if it is one of PostgreSQL's own that a key can have; else PGW_UNSPECIFIED. */
 static uint32_t key_type(const PgQuery__ColumnDef *column)
 {
     const PgQuery__TypeName *written = column->type_name;

@@ -58,7 +58,7 @@ rw_star_item *rw_star_add_relation(const rw_star_world *world, const rw_star_pla
     return it;
 }
 
-/* The items of one side, of whose rows that join has NULL where there are none. */
+/* Notes the items of one side of a join that may have NULL in the place of their rows. */
 static void note_absent(rw_star_item *items, const PgQuery__JoinExpr *join, PgQuery__JoinType other)
 {
     bool may = join->jointype == other || join->jointype == PG_QUERY__JOIN_TYPE__JOIN_FULL;
@@ -207,13 +207,14 @@ static bool is_plain(const rw_star_item *item)
     return item->relation != NULL && item->relation->alias == NULL;
 }
 
-/* Its columns cannot be told from those of the other one by any name that is known. */
+/* Whether no known name tells the columns of the item from those of its twin. */
 static bool is_nameless(const rw_star_item *it)
 {
     return it->twin && it->table == NULL && it->relation->schemaname[0] == '\0';
 }
 
-/* One table that is there twice is not: PostgreSQL refuses that, by its name. */
+/* Whether two tables share a name. One table that is there twice is refused by PostgreSQL itself.
+ */
 static bool are_twins(const rw_star_item *one, const rw_star_item *other)
 {
     return is_plain(one) && is_plain(other) && strcmp(one->called, other->called) == 0 &&

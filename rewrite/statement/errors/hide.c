@@ -138,8 +138,8 @@ static extent part_from_back(pgw_slice text, extent list, size_t n)
     return (extent){at < end ? at + comma.len : list.start, end};
 }
 
-/* Where the hash stands in a list of values. Values are printed bare and may hold commas: it is
- * known only if nothing on one side of it does, or if there are no more commas than columns. */
+/* Finds the hash in a list of values, which are printed bare and may hold commas: the place is
+ * known only if no value on one side of it does, or if there are no more commas than columns. */
 static bool locate_value(const shown *detail, extent list, const listed *columns, extent *value)
 {
     size_t parts = count_parts(detail->text, list);

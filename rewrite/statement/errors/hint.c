@@ -48,7 +48,7 @@ static bool mentions(const hashes *of, pgw_slice hint)
     return false;
 }
 
-/* The one or two columns that it names; false: it is another one. */
+/* Reads the one or two columns that the hint names; false: it is another hint. */
 static bool read_columns(pgw_slice hint, pgw_slice columns[2])
 {
     if (hint.len <= head.len + tail.len || memcmp(hint.ptr, head.ptr, head.len) != 0)
@@ -62,7 +62,7 @@ static bool read_columns(pgw_slice hint, pgw_slice columns[2])
     return true;
 }
 
-/* False: it names no hash column. `out` gets what is left of it, if there is anything. */
+/* Writes the hint without hash columns, if anything is left of it. False: it names none. */
 static bool write_hint(const hashes *of, pgw_slice hint, pgw_buf *out)
 {
     pgw_slice columns[2];

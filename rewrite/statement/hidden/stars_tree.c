@@ -367,7 +367,7 @@ static void look_at_write(finder *find, const PgQuery__RangeVar *relation, PgQue
     keep_items(find, scope);
 }
 
-/* A query, with what it has of its own. */
+/* Looks at a query that has a FROM, targets or a WITH of its own. */
 static void look_at_query(finder *find, const ProtobufCMessage *message)
 {
     const ProtobufCMessageDescriptor *type = message->descriptor;
@@ -388,7 +388,7 @@ static void look_at_query(finder *find, const ProtobufCMessage *message)
     }
 }
 
-/* The rows that are read get their hash. */
+/* Puts the hash column into the list of COPY FROM. */
 static void look_at_copy_from(finder *find, const PgQuery__CopyStmt *copy)
 {
     const rw_table *table =
@@ -412,7 +412,7 @@ static void look_at_copy(finder *find, const PgQuery__CopyStmt *copy)
         rw_star_put_copy(&find->texts, copy, table);
 }
 
-/* What is behind the rows names the table's columns. */
+/* Looks at an INSERT. ON CONFLICT and RETURNING name the table's columns. */
 static void look_at_insert(finder *find, const PgQuery__InsertStmt *it)
 {
     const rw_star_scope *outside = find->hashes.inserted;

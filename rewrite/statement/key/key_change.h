@@ -29,8 +29,8 @@ typedef struct rw_key_change {
     const char *hint; /* what to do where it is refused */
 } rw_key_change;
 
-/* False, with the hint: the hash cannot be computed, or the table would not keep it; the statement
- * is to be refused. `text` is what the tree was made of. */
+/* Finds the change. False, with the hint: the hash cannot be computed, or the table would not keep
+ * it; the statement is to be refused. `text` is what the tree was made of. */
 PGW_MUST_CHECK bool rw_key_change_find(const PgQuery__UpdateStmt *update, const rw_table *table,
                                        pgw_slice text, bool conforming, pgw_arena *arena,
                                        rw_key_change *out);

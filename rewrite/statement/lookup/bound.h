@@ -9,8 +9,8 @@
 
 typedef enum rw_bound {
     RW_UNBOUND, /* No condition says where the reading begins. */
-    RW_JOINED,  /* It is known once another table of the same FROM is read. */
-    RW_BOUND    /* It is known from constants, parameters or the query around. */
+    RW_JOINED,  /* The beginning is known once another table of the same FROM is read. */
+    RW_BOUND    /* The beginning is known from constants, parameters or the query around. */
 } rw_bound;
 
 /* A column of a table in a FROM, that conditions may be about. */

@@ -75,7 +75,7 @@ static void read_tokens(source *in, rw_lexer lexer, size_t most)
     in->tokens = tokens;
 }
 
-/* How many tokens are of interest. */
+/* How many tokens of the statement the map needs. */
 static size_t last_token(const rw_lookup_map *map)
 {
     size_t last = 0;

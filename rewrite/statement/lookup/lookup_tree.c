@@ -30,7 +30,7 @@ typedef struct finder {
     pgw_buf places, cells, names;
 } finder;
 
-/* False: it is more than a constant or a parameter, and at most a cast. */
+/* Adds a value. False: it is more than a constant or a parameter with at most a cast. */
 static bool add_cell(finder *find, const rw_equation *from, node value)
 {
     rw_lookup_value it;
@@ -271,7 +271,8 @@ static bool has_room(const finder *find)
     return find->places.len / sizeof(rw_lookup_place) < RW_LOOKUPS_MAX;
 }
 
-/* Where an ON that is one OR ends is not looked for. */
+/* Reads the conditions of a WHERE or ON. An ON that is one OR is left out: its end is not looked
+ * for. */
 static void read_conditions(const finder *find, node conditions, const char *word, asked *by)
 {
     rw_equations_collect(conditions, by->list, &by->count, MOST_CONDITIONS);
@@ -362,7 +363,8 @@ static bool visit(void *context, const ProtobufCMessage *message)
     return all;
 }
 
-/* What else holds a query keeps it, for another day, and shows it: views, policies. */
+/* Whether hashes may be put in: other statements, such as CREATE VIEW, keep their query and show
+ * it. */
 static bool may_look_up(const PgQuery__Node *statement)
 {
 #define KIND(name) (statement->node_case == PG_QUERY__NODE__NODE_##name##_STMT)

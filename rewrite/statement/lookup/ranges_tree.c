@@ -24,7 +24,7 @@ typedef struct finder {
     const rw_star_map *stars;
     const rw_lookup_map *lookups;
     rw_from_ctes ctes;
-    node written_out; /* The last WHERE whose comparisons of rows were. */
+    node written_out; /* The last WHERE whose comparisons of rows were written out. */
     pgw_buf edits, pieces, bytes;
     bool by_value;
 } finder;
@@ -193,7 +193,7 @@ typedef struct named {
     bool shows_hash;
 } named;
 
-/* A star shows the hash column to who names it, anywhere. */
+/* Notes a name. A star shows the hash column if the statement names it anywhere. */
 static void note_name(const named *it, node field)
 {
     bool star = field->node_case == PG_QUERY__NODE__NODE_A_STAR;
@@ -302,7 +302,7 @@ static void add_arm(finder *find, const asking *by, bool down)
     add_words(find, ") AS b");
 }
 
-/* How long a branch is, in the text at hand. */
+/* The length of a branch in bytes, in this text of the statement. */
 static size_t length_of(const finder *find, uint32_t first)
 {
     enum { NUMBER = 24 };
@@ -339,7 +339,8 @@ static void add_called(finder *find, const rw_from_item *of, rw_range_edit *edit
     edit->behind_len = (uint32_t)find->bytes.len - edit->behind;
 }
 
-/* False: it asks for something else, or what would be put in is too long. */
+/* Adds an edit for first rows. False: the SELECT asks for something else, or the edit would be too
+ * long. */
 static bool add_first_rows(finder *find, const PgQuery__SelectStmt *select, const rw_from *in)
 {
     asking by = {.select = select, .of = &in->items[0]};
@@ -375,8 +376,8 @@ static bool add_first_rows(finder *find, const PgQuery__SelectStmt *select, cons
 
 /* --- conditions --- */
 
-/* LIKE with a pattern that begins with what no row is free of; what a parameter is given is hoped
- * to. */
+/* Whether the condition is LIKE with a pattern that begins with no wildcard; of a parameter that is
+ * assumed. */
 static bool is_like(finder *find, const rw_sought *it, node condition)
 {
     if (condition->node_case != PG_QUERY__NODE__NODE_A_EXPR)
@@ -463,7 +464,7 @@ static bool visit(void *context, const ProtobufCMessage *message)
     return rw_walk(message, visit, find);
 }
 
-/* What else holds a query keeps it for another day. */
+/* Whether ranges may be put in: other statements, such as CREATE VIEW, keep their query. */
 static bool may_read(node statement)
 {
 #define KIND(name) (statement->node_case == PG_QUERY__NODE__NODE_##name##_STMT)

@@ -16,7 +16,7 @@ typedef enum rw_read_kind {
 
 /* A table where it stands in a FROM, an UPDATE or a DELETE. */
 typedef struct rw_read {
-    uint32_t table;    /* Its place in the catalog, from 0. */
+    uint32_t table;    /* index of the table in the catalog */
     uint32_t name;     /* the token of the table's name, as a lookup of it has it */
     rw_read_kind kind; /* a seek or a scan, unless a condition on the hash makes it RW_READ_KEY */
     bool row;          /* a whole primary key is asked for */

@@ -47,8 +47,7 @@ bool rw_conditions_put_in(const rw_conditions *conditions, pgw_slice text, size_
 /* The value of a parameter that keyspread adds. */
 typedef struct rw_further {
     uint64_t hash;
-    pgw_slice
-        hashes; /* hashes of an array's elements, as an array in text; no pointer: see `hash` */
+    pgw_slice hashes; /* hashes of an array's elements, in text; no pointer: see `hash` */
 } rw_further;
 
 /* The types of the parameters that keyspread adds, in their order. */

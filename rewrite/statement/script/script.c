@@ -255,7 +255,7 @@ static void parse_insert(const candidate *it)
     }
 }
 
-/* Where tables are made from here on is not known. */
+/* Whether it is not known in which schema tables are made from here on. */
 static bool is_placeless(const rw_catalog *planned)
 {
     for (size_t i = 0; planned->unqualified != NULL && i < planned->count; i++)
@@ -460,8 +460,8 @@ static void check_unknown(reading *in, const rw_piece *piece, rw_statement *out)
         refuse_unknown(in, out);
 }
 
-/* A single one is in the arena, several are in `list` until the arena keeps them: it would be left
- * with all that they outgrow. */
+/* Adds a statement. A single one is in the arena; several are in `list` until the last, for the
+ * arena would keep each outgrown list. */
 static rw_statement *add_statement(rw_script *script, pgw_buf *list, pgw_arena *arena)
 {
     size_t size = sizeof(rw_statement);

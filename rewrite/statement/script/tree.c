@@ -289,7 +289,7 @@ static bool executes(const PgQuery__ExplainStmt *explain)
 
 /* --- the walk --- */
 
-/* False if what is here, or below, has to be refused. */
+/* Visits a node. False: it, or a node below it, has to be refused. */
 static bool visit(void *context, const ProtobufCMessage *message)
 {
     walker *walk = context;
@@ -326,7 +326,8 @@ bool rw_tree_can_read(pgw_slice text, const rw_piece *piece)
     return text.len <= RW_TREE_MAX_BYTES && piece->tokens <= RW_TREE_MAX_TOKENS;
 }
 
-/* What is behind a token that cannot be read may be anything. */
+/* Whether libpg_query can be asked of the whole text. Behind a token that cannot be read anything
+ * may stand. */
 static bool can_read_all(pgw_slice text, const pgw_env *env)
 {
     rw_lexer lexer;
@@ -442,7 +443,7 @@ static bool is_one(const PgQuery__ParseResult *result)
     return result != NULL && result->n_stmts == 1 && result->stmts[0]->stmt != NULL;
 }
 
-/* NULL: the error is filled with what PostgreSQL's grammar says (42601). */
+/* The tree of a text; NULL: the error is filled with what PostgreSQL's grammar says (42601). */
 static PgQuery__ParseResult *parse(pgw_slice text, const pgw_env *env, pgw_arena *arena,
                                    pgw_error *error)
 {

@@ -269,7 +269,7 @@ static bool has_subscripts(const rw_insert *insert, bool conforming)
 static runs of_insert(const rw_insert *insert, bool conforming)
 {
     view at = {.insert = insert};
-    /* Casts of somebody's own run even where a constant is stored. */
+    /* Casts of the database's own run even where a constant is stored. */
     bool any = rw_table_has_own_casts(insert->table) || has_subscripts(insert, conforming);
     runs most = any ? ANYTHING : NOTHING;
     rw_lexer_init(&at.lexer, insert->text, conforming);

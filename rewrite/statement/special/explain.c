@@ -304,7 +304,7 @@ static void add_lookups(const rw_conditions *conditions, const pgw_reading *read
     pgw_buf_free(&partitions);
 }
 
-/* How many partitions the file cuts a table into; 1: none that it knows of. */
+/* How many partitions the configuration cuts a table into; 1: none that are known. */
 static uint32_t parts_of(const rw_table *table)
 {
     return table->partitions.kind == RW_PARTITION_BUCKETS ? 1 : table->partitions.count;

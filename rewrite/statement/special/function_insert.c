@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-/* The same INSERT with SELECT in the place of VALUES, and without the columns that say DEFAULT. */
+/* Writes the INSERT with SELECT in the place of VALUES, and without the columns that say DEFAULT.
+ */
 typedef struct reader {
     rw_token_walk *body;
     const rw_catalog *catalog;

@@ -43,8 +43,8 @@ static void copy_up_to(const teller *t, size_t at)
     pgw_buf_add(t->out, t->text.ptr + t->copied, at - t->copied);
 }
 
-/* Where the call begins whose parenthesis is at hand; false: its function is another schema's, or
- * it stands as a table. */
+/* Finds where the call of the current parenthesis begins; false: its function is another schema's,
+ * or the call stands as a table. */
 static bool find_begin(const teller *t, size_t *begin)
 {
     bool qualified = is_char(t, t->earlier, ".");

@@ -297,7 +297,7 @@ static void read_discard(reader *in)
         add(in, RW_EFFECT_NAMES);
 }
 
-/* Where sequences go on from, or how. */
+/* Words that may change where, or how, a sequence goes on. */
 static const char *const resetting[] = {"setval",   "restart",  "sequence", "increment",
                                         "minvalue", "maxvalue", "cycle",    "identity",
                                         "owned",    "revoke",   NULL};

@@ -137,7 +137,7 @@ static bool may_be_table(pgw_slice word, const rw_catalog *catalog)
     return word.len > PGW_NAME_MAX; /* a long name is cut to another one */
 }
 
-/* Only blanks from `at` on. */
+/* Whether only blanks stand from `at` on. */
 static bool ends_at(pgw_slice text, size_t at)
 {
     while (at < text.len && is_blank(text.ptr[at]))

@@ -21,12 +21,12 @@ static const struct setting {
     {"synchronous_commit", RW_SETTING_TRACKED, 0, 0},
     {"timezone", RW_SETTING_TRACKED, 0, 0},
 
-    /* The text that is made of a value. */
+    /* Settings of the text that is made of a value. */
     {"bytea_output", RW_SETTING_OUTPUT, 0, 0},
     {"extra_float_digits", RW_SETTING_OUTPUT, 0, 0},
     {"xmlbinary", RW_SETTING_OUTPUT, 0, 0},
 
-    /* How a plan is chosen: rows of VALUES have but one. */
+    /* Settings of how a plan is chosen: rows of VALUES have only one plan. */
     {"constraint_exclusion", RW_SETTING_PLAIN, 0, 0},
     {"cpu_index_tuple_cost", RW_SETTING_PLAIN, 0, 0},
     {"cpu_operator_cost", RW_SETTING_PLAIN, 0, 0},
@@ -150,7 +150,8 @@ static const struct setting {
     {"track_wal_io_timing", RW_SETTING_PLAIN, 0, 0},
     {"update_process_title", RW_SETTING_PLAIN, 0, 0},
 
-    /* The connection, and what ends it while it is idle: those of its own link stay there. */
+    /* Settings of the connection, and of what ends it while it is idle: they stay with the
+     * session's own link. */
     {"client_connection_check_interval", RW_SETTING_PLAIN, 0, 0},
     {"idle_in_transaction_session_timeout", RW_SETTING_PLAIN, 0, 0},
     {"idle_session_timeout", RW_SETTING_PLAIN, 0, 0},
@@ -163,9 +164,10 @@ static const struct setting {
     {"tcp_user_timeout", RW_SETTING_PLAIN, 0, 0},
     {"wal_sender_timeout", RW_SETTING_PLAIN, 0, 0},
 
-    /* Reading tables and large statements of administration: an INSERT of VALUES has none of it. */
+    /* Settings of reading tables and of large statements of administration, which an INSERT of
+     * VALUES is not. */
     {"default_statistics_target", RW_SETTING_PLAIN, 0, 0},
-    {"default_transaction_deferrable", RW_SETTING_PLAIN, 0, 0}, /* It is of READ ONLY ones alone. */
+    {"default_transaction_deferrable", RW_SETTING_PLAIN, 0, 0}, /* counts for READ ONLY */
     {"gin_fuzzy_search_limit", RW_SETTING_PLAIN, 0, 0},
     {"synchronize_seqscans", RW_SETTING_PLAIN, 0, 0},
     {"vacuum_buffer_usage_limit", RW_SETTING_PLAIN, 16, 0},
@@ -201,8 +203,8 @@ static const struct setting {
     {"scram_iterations", RW_SETTING_PLAIN, 16, 0},
     {"temp_tablespaces", RW_SETTING_PLAIN, 0, 0},
 
-    /* It warns of a backslash in '…' where standard_conforming_strings is off: then nothing is
-     * batched anyway. */
+    /* This setting warns of a backslash in '…' where standard_conforming_strings is off: then
+     * nothing is batched anyway. */
     {"escape_string_warning", RW_SETTING_PLAIN, 0, 0},
 
     /* E'\'' may be an error; x = NULL may be another condition; text may be too deep. */

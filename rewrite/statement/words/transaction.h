@@ -22,8 +22,7 @@ typedef enum rw_transaction_word {
 typedef struct rw_transaction {
     rw_transaction_word word;
     bool primary;  /* READ WRITE or SERIALIZABLE, which a server in recovery refuses */
-    bool ordinary; /* It is READ COMMITTED and READ WRITE as far as its modes say anything of that.
-                    */
+    bool ordinary; /* The transaction is READ COMMITTED and READ WRITE, as far as its modes say. */
     char
         savepoint[64]; /* The name of the savepoint as the server knows it; empty: there is none. */
 } rw_transaction;
