@@ -173,7 +173,7 @@ static bool check_digits(reader *in)
 /* Whether COPY without a list takes a value for the column. */
 static bool is_copied(const rw_table *table, size_t column)
 {
-    bool gone = table->oid != 0 && table->columns[column].attnum == 0; /* not in the database */
+    bool gone = table->oid != 0 && table->columns[column].attnum == 0; /* unknown to the database */
     return column != table->hash_column && !table->columns[column].generated && !gone;
 }
 

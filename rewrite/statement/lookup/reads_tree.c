@@ -52,8 +52,7 @@ typedef struct place {
     node where;
     PgQuery__Node **from;
     size_t from_count;
-    const PgQuery__SelectStmt
-        *select; /* the SELECT that the query is; NULL: it is an UPDATE or DELETE */
+    const PgQuery__SelectStmt *select; /* the SELECT; NULL: the query is UPDATE or DELETE */
 } place;
 
 static bool is_join(node from)
@@ -99,8 +98,8 @@ static rw_bound bound_by_joins(const rw_sought *it, node from, size_t *leaf)
 
 static rw_bound bound_in(const place *at, const rw_sought *it)
 {
-    size_t leaf =
-        at->select == NULL; /* The written table of an UPDATE or DELETE is not in its FROM. */
+    /* The written table of an UPDATE or DELETE is not in its FROM. */
+    size_t leaf = at->select == NULL;
     rw_bound found = rw_bound_of(it, at->where);
     for (size_t i = 0; i < at->from_count; i++)
         found = rw_bound_more(found, bound_by_joins(it, at->from[i], &leaf));
