@@ -3,8 +3,8 @@
 #include "rewrite/statement/catalog/system_catalog.h"
 #include "rewrite/statement/tree/walk.h"
 
-/* In a FROM an expression of this syntax can stand where a function can, and its column is called
- * as the alias says. */
+/* Puts an expression around the call. In a FROM it is a COALESCE, which can stand where a function
+ * can, and whose column is called as the alias says. */
 static void put_value(rw_star_texts *texts, const PgQuery__FuncCall *call,
                       const PgQuery__RangeFunction *from, const rw_system_function *function,
                       const rw_system_marks *marks)

@@ -7,8 +7,8 @@
 #include "rewrite/statement/catalog/system_marks.h"
 #include "rewrite/statement/edit/star_text.h"
 
-/* Notes what is put into the call, if it is of one of them. `from`: the table that it is in a FROM;
- * NULL: it is an expression. */
+/* Notes what is put into the call, if it calls such a function. `from`: the table that the call is
+ * in a FROM; NULL: it is an expression. */
 void rw_system_call(rw_star_texts *texts, const rw_system_marks *marks,
                     const PgQuery__FuncCall *call, const PgQuery__RangeFunction *from);
 

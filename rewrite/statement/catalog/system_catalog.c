@@ -7,8 +7,8 @@
 
 /* --- functions --- */
 
-/* Arguments are read where no name of ours hides one of theirs. So many columns of the index stand
- * before its column %2, as clients count them. */
+/* Adds to an index's column number %2, as clients count, the hashes that stand before it. Arguments
+ * are read where no name of the SQL around them hides one of theirs. */
 #define HASHES_BEFORE(cast)                                                                        \
     1, "(",                                                                                        \
         ") + (select " HASHES_UP_TO(                                                               \
@@ -16,12 +16,12 @@
             "greatest(least(g.number, 32767), 0)") " from (select (%1)" cast                       \
                                                    "::pg_catalog.oid, (%2)::pg_catalog.int4) "     \
                                                    "g(index, number))"
-/* The same of arguments that can be read twice: no query is counted for each row. */
+/* HASHES_BEFORE for arguments that can be read twice: no query is counted for each row. */
 #define PLAIN_HASHES_BEFORE(cast)                                                                  \
     1, "(",                                                                                        \
         ") + " HASHES_UP_TO("(%1)" cast "::pg_catalog.oid",                                        \
                             "greatest(least((%2)::pg_catalog.int4, 32767), 0)")
-/* NULL in the place of one of the tables, an index or a partition of theirs. */
+/* Puts NULL in the place of the oid of one of the tables, or of an index or a partition of it. */
 #define UNKNOWN_OF(type)                                                                           \
     "(select case when a.a = any (%A) then null else a.a end"                                      \
     " from (select (",                                                                             \
@@ -48,8 +48,8 @@
     name, false,                                                                                   \
         " (select case when " ours " then " text " else k.shown end as " name " from (select ",    \
         ", (%1)::pg_catalog.oid) k(shown, id)) "
-/* The same of arguments that can be read twice, by patterns that match nothing of what is not ours.
- * The name of a column that has no other one comes from what stands behind ELSE. */
+/* SHOWN for arguments that can be read twice, by patterns that match nothing of other tables. A
+ * column without an alias gets its name from what stands behind ELSE. */
 #define WITHOUT_HASH_OPENS "pg_catalog.regexp_replace(pg_catalog.regexp_replace("
 #define WITHOUT_HASH_CLOSES(start, ours)                                                           \
     ", case when " ours " then E'(" start "[(])%q, ' else '(?!)' end, E'\\\\1'), case when " ours  \
@@ -76,17 +76,17 @@ static const rw_system_function functions[] = {
      0, RW_SYSTEM_ALWAYS},
     {"pg_index_column_has_property", false, NULL, NULL, HASHES_BEFORE("::pg_catalog.regclass"), 0,
      RW_SYSTEM_ALWAYS},
-    /* A table in partitions is none to them. */
+    /* Functions of partitions, to which a spread table in partitions looks like an ordinary one. */
     {"pg_get_partkeydef", false, NULL, NULL, 0, UNKNOWN_OF("oid"), 0, RW_SYSTEM_PARTS},
     {"pg_partition_tree", false, NULL, NULL, 0, UNKNOWN_OF("regclass"), 0, RW_SYSTEM_PARTS},
     {"pg_partition_root", false, NULL, NULL, 0, UNKNOWN_OF("regclass"), 0, RW_SYSTEM_PARTS},
     {"pg_partition_ancestors", false, NULL, NULL, 0, UNKNOWN_OF("regclass"), 0, RW_SYSTEM_PARTS},
-    /* They are told numbers of columns … */
+    /* Functions that are given the number of a column. */
     {"col_description", false, NO_HASH(1, "%2", "1259", "%1"), 0, RW_SYSTEM_ALWAYS},
     {"pg_describe_object", false, NO_HASH(2, "%3", "%1", "%2"), 0, RW_SYSTEM_ALWAYS},
     {"pg_identify_object", false, NO_HASH(2, "%3", "%1", "%2"), 0, RW_SYSTEM_ALWAYS},
     {"pg_identify_object_as_address", false, NO_HASH(2, "%3", "%1", "%2"), 0, RW_SYSTEM_ALWAYS},
-    /* … or a name. */
+    /* Functions that are given the name of a column. */
     {"has_column_privilege", false, NULL, NULL, 0, NO_SUCH("%2"), 3, RW_SYSTEM_STRICT},
     {"has_column_privilege", false, NULL, NULL, 1, NO_SUCH("%3"), 4, RW_SYSTEM_STRICT},
 };
@@ -159,7 +159,8 @@ const rw_system_relation *rw_system_relation_of(const rw_catalog *catalog, const
 
 /* --- columns --- */
 
-/* As a table's catalog has them: `1259.oid 1259.relname …`; NULL: not known. */
+/* The columns of the system catalog as a table has them, `1259.oid 1259.relname`; NULL: not known.
+ */
 static const char *known_columns(const rw_catalog *catalog)
 {
     for (size_t i = 0; i < catalog->count; i++)
@@ -200,7 +201,8 @@ bool rw_system_knows_columns(const rw_catalog *catalog, const rw_system_relation
            rw_system_next_column(catalog, relation, &at, &name);
 }
 
-/* Of relations that are shown with all their columns: names that somebody may give as an alias. */
+/* Columns that are also likely as aliases, of relations all of whose columns are shown as they are.
+ */
 static const char *const usual[] = {
     "oid",          "schemaname",   "tablename",   "typname",         "tgname",
     "relid",        "relname",      "indexrelid",  "indexrelname",    "inhparent",

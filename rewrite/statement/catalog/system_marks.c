@@ -54,7 +54,7 @@ bool rw_system_is_needed(const rw_catalog *catalog, rw_system_need need)
 
 /* --- names --- */
 
-/* For a regular expression in E'…', as quote_ident() writes it. */
+/* Adds a name as quote_ident() writes it, for a regular expression in E'…'. */
 static void add_pattern(pgw_buf *out, const char *name)
 {
     pgw_buf_add_str(out, "\"?");

@@ -114,7 +114,8 @@ static const rw_system_column constraint_columns[] = {
     {NULL, NULL},
 };
 
-/* Of a table that is in partitions, and its indexes, some is shown as of an ordinary one. */
+/* Columns of pg_class, some of which are shown as an ordinary table's where a table is in
+ * partitions. */
 #define CLASS_COLUMNS(method, kind, subclass)                                                      \
     {"oid", NULL}, {"relname", NULL}, {"relnamespace", NULL}, {"reltype", NULL},                   \
         {"reloftype", NULL}, {"relowner", NULL}, {"relam", method}, {"relfilenode", NULL},         \
@@ -212,12 +213,13 @@ static const rw_system_column references_columns[] = {
 #define SEEN_ATTRIBUTES                                                                            \
     "(attname not in %h or (attrelid, attname) not in (select f.oid, f.hash from %F f)"
 #define IS_SEEN_ATTRIBUTE SEEN_ATTRIBUTES ") and attrelid <> all (" REFERABLE ")"
-/* … or stands before another one. */
+/* A row of pg_attribute is shown if it is no hash column, or one that stands before other columns.
+ */
 #define IS_NUMBERED                                                                                \
     SEEN_ATTRIBUTES " or attrelid = any (array(select t.oid from %T t where t.number < t.last)))"  \
                     " and attrelid <> all (" REFERABLE ")"
 
-/* One end of a dependency. */
+/* Conditions on one end of a dependency. */
 #define IS_NO_PART_OF(class, object)                                                               \
     "not (" class " = 1259 and " object " = any (" PARTS                                           \
                   ")) and not (" class " = 1247 and " object " = any (" PART_TYPES                 \
@@ -255,8 +257,8 @@ static const rw_system_column references_columns[] = {
     {                                                                                              \
         schema, name, 0, NULL, rows, RW_SYSTEM_PARTS                                               \
     }
-/* A relation that is replaced in any case: while a table is in partitions, rows of which `part` is not so
- * are left out as well. */
+/* A relation that is replaced in any case: while a table is in partitions, rows of which `part` is
+ * not so are left out as well. */
 #define BOTH(schema, name, columns, part, rows)                                                    \
     {schema, name, 0, columns, part " and " rows, RW_SYSTEM_PARTS},                                \
     {                                                                                              \

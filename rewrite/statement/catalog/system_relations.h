@@ -7,12 +7,13 @@
 
 #include <stddef.h>
 
-/* A column of one, and what stands in its place: SQL, with marks (system_sql.h); NULL: itself. */
+/* A column of a relation, and the SQL in its place, with marks (system_sql.h); NULL: the column
+ * itself. */
 typedef struct rw_system_column {
     const char *name, *shown;
 } rw_system_column;
 
-/* When it is not shown as it is. */
+/* When a relation is not shown as it is. */
 typedef enum rw_system_need {
     RW_SYSTEM_ALWAYS,
     RW_SYSTEM_PARTS, /* a table is in partitions */
@@ -22,13 +23,14 @@ typedef enum rw_system_need {
 
 typedef struct rw_system_relation {
     const char *schema, *name;
-    unsigned oid; /* not 0: which columns it has depends on the version of PostgreSQL */
-    const rw_system_column *columns; /* those of any version; NULL: all as they are */
-    const char *rows;                /* which are there: a condition, with marks; NULL: all */
+    unsigned oid; /* oid, if the columns depend on the version of PostgreSQL; else 0 */
+    const rw_system_column *columns; /* columns of any version; NULL: all are shown as they are */
+    const char *rows; /* condition, with marks, of the rows that are shown; NULL: all */
     rw_system_need need;
 } rw_system_relation;
 
-/* NULL behind the last. Of several by one name the first that is needed stands for it. */
+/* The relation of this index; NULL behind the last. Of several by one name the first that is needed
+ * counts. */
 const rw_system_relation *rw_system_relation_at(size_t i);
 
 #endif

@@ -20,7 +20,7 @@
     " pg_catalog.pg_class " alias " join pg_catalog.pg_namespace n on n.oid = " alias              \
     ".relnamespace"
 #define OURS(oid) oid " = any (%O)"
-/* The number of the hash column of one of them. */
+/* The number of the hash column of a table whose hash is hidden. */
 #define HASH(oid) "(%N)[pg_catalog.array_position(%O, " oid ")]"
 /* How many columns of an index, up to one by its number, from 0 to 32767, are a hash. */
 #define PLACED(index, number)                                                                      \

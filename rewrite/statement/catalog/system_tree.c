@@ -19,18 +19,18 @@ typedef struct asked {
     const PgQuery__RangeVar *at;
     const rw_system_relation *relation;
     const PgQuery__RangeVar *table; /* TABLE name; else NULL */
-    bool starred;                   /* all of its columns are asked for, by no name */
+    bool starred;                   /* all of its columns are asked for without their names */
     bool sampled;                   /* TABLESAMPLE stands behind it */
 } asked;
 
 typedef struct named {
     struct named *next;
-    const PgQuery__ColumnRef *at; /* NULL: … */
-    const char *name;             /* a column of USING, a query of WITH */
-    bool cut;                     /* its schema is */
+    const PgQuery__ColumnRef *at; /* the reference; NULL: `name` is set instead */
+    const char *name;             /* name of a column of USING or of a query of WITH */
+    bool cut;                     /* the schema before the name has been cut out */
 } named;
 
-/* What something is called by an alias or a name of a result, which is no relation of ours. */
+/* A name that an alias or a result column gives. */
 typedef struct label {
     struct label *next;
     const char *name;
@@ -42,7 +42,7 @@ typedef struct finder {
     asked *list;
     named *names;
     label *labels;
-    bool foreign;     /* it asks other relations than PostgreSQL's own */
+    bool foreign;     /* the statement names other relations than PostgreSQL's own */
     unsigned *shared; /* The sets that stand in WITH, as in rw_system_marks. */
 } finder;
 
@@ -223,7 +223,7 @@ static bool is_named(const finder *find, const char *name)
     return false;
 }
 
-/* Its schema, and perhaps its database, stand before its name. */
+/* Whether the reference names the relation with its schema, and perhaps its database. */
 static bool is_qualified(const named *it, const asked *relation)
 {
     size_t fields = it->at != NULL ? it->at->n_fields : 0;
@@ -261,7 +261,7 @@ static bool needs_relation(const finder *find, const asked *relation)
     return false;
 }
 
-/* Its name alone: a row of it, for it has no column that is called so. */
+/* Whether the reference is the relation's name alone, and means its row: no column is called so. */
 static bool is_row(const finder *find, const named *it, const asked *relation)
 {
     return it->at != NULL && it->at->n_fields == 1 &&
@@ -335,7 +335,7 @@ static bool is_system_column(const char *name)
     return is;
 }
 
-/* … of its own, perhaps. */
+/* Whether the statement may name a system column of the relation. */
 static bool names_system_column(const finder *find, const asked *one)
 {
     for (const named *it = find->names; it != NULL; it = it->next) {
@@ -348,7 +348,8 @@ static bool names_system_column(const finder *find, const asked *one)
     return false;
 }
 
-/* Where a subquery cannot be the same: system columns would be among all others, and so on. */
+/* Whether the relation stays, because a subquery would not give the same, or nothing is to be
+ * hidden. */
 static bool stays(const finder *find, const asked *one)
 {
     return needs_relation(find, one) || (is_starred(find, one) && names_system_column(find, one)) ||
@@ -380,8 +381,8 @@ static void add_column(const finder *find, const asked *one, pgw_slice name, pgw
     pgw_buf_add_slice(out, name);
 }
 
-/* All that there are, or those that the statement names: no list of ours is that of every version.
- */
+/* Adds all columns, or those that the statement names: keyspread has no list of the columns of
+ * every version. */
 static void add_columns(const finder *find, const asked *one, pgw_buf *out)
 {
     const rw_system_relation *relation = one->relation;

@@ -3,7 +3,7 @@
 #include "rewrite/lex/lexer_text.h"
 #include "rewrite/statement/catalog/system_marks.h"
 
-/* NULL: it is none. */
+/* The query that the statement is, or that it explains; NULL: none. */
 static const PgQuery__SelectStmt *query_of(const PgQuery__Node *statement)
 {
     if (statement->node_case == PG_QUERY__NODE__NODE_EXPLAIN_STMT)
@@ -32,7 +32,7 @@ static bool is_sign(const rw_star_texts *texts, size_t at, char sign)
     return at < texts->count && texts->text.ptr[texts->tokens[at].start] == sign;
 }
 
-/* Behind EXPLAIN, or its options, which alone of what stands in parentheses there begin with no
+/* The index of the first token behind EXPLAIN and its options. Options in parentheses begin with no
  * word of a query. */
 static size_t first_of_query(const rw_star_texts *texts)
 {
@@ -48,7 +48,7 @@ static size_t first_of_query(const rw_star_texts *texts)
     return at;
 }
 
-/* Behind WITH [RECURSIVE]. */
+/* The index of the token behind WITH [RECURSIVE]. */
 static size_t first_of_with(rw_star_texts *texts, const PgQuery__WithClause *with)
 {
     size_t at = rw_token_at(texts->tokens, texts->count, with->location) + 1;

@@ -9,7 +9,7 @@
 
 /* Whether the statement can have them: a query, or EXPLAIN of one. */
 PGW_MUST_CHECK bool rw_system_shares(const PgQuery__Node *statement);
-/* Puts these sets (system_marks.h) there, if there are any. */
+/* Puts the queries of these sets (system_marks.h) into WITH, if there are any. */
 void rw_system_share(const PgQuery__Node *statement, const rw_catalog *catalog, unsigned shared,
                      rw_star_texts *texts);
 

@@ -14,7 +14,7 @@ static const char *string_of(const PgQuery__Node *arg)
     return arg != NULL && arg->node_case == PG_QUERY__NODE__NODE_STRING ? arg->string->sval : NULL;
 }
 
-/* As defGetBoolean() reads it; what that refuses counts as true. */
+/* Reads an option's argument as defGetBoolean() does; what that refuses counts as true. */
 static bool is_on(const PgQuery__Node *arg)
 {
     const char *text = string_of(arg);
@@ -25,7 +25,7 @@ static bool is_on(const PgQuery__Node *arg)
     return arg == NULL || arg->node_case != PG_QUERY__NODE__NODE_BOOLEAN || arg->boolean->boolval;
 }
 
-/* As pg_char_to_encoding() compares names: letters and digits alone. */
+/* Compares names as pg_char_to_encoding() does: by letters and digits alone. */
 static bool is_utf8(const char *name)
 {
     char clean[16];
@@ -44,8 +44,8 @@ typedef struct reader {
     const pgw_reading *reading;
     rw_copy *out;
     bool utf8;
-    bool whole;                                       /* No server reads its options. */
-    const PgQuery__Node *force_null, *force_not_null; /* their lists of columns, or a star */
+    bool whole;                                       /* no server reads the options */
+    const PgQuery__Node *force_null, *force_not_null; /* lists of columns, or a star */
 } reader;
 
 static pgw_slice keep(reader *in, const char *text)
@@ -88,7 +88,7 @@ static char first_of(const char *text, char otherwise)
     return text != NULL ? text[0] : otherwise;
 }
 
-/* False: it is not known here. */
+/* Reads an option; false: it is not known here. */
 static bool read_option(reader *in, const PgQuery__DefElem *option)
 {
     pgw_copy_options *data = &in->out->data;
@@ -126,7 +126,7 @@ static bool refuse(reader *in, const char *why, const char *hint)
     return false;
 }
 
-/* Those of csv are known when all options are. */
+/* Fills in defaults, which depend on the format, once all options are read. */
 static void put_defaults(pgw_copy_options *data)
 {
     bool csv = data->format == PGW_COPY_CSV;
@@ -173,7 +173,7 @@ static bool check_digits(reader *in)
 /* Whether COPY without a list takes a value for the column. */
 static bool is_copied(const rw_table *table, size_t column)
 {
-    bool gone = table->oid != 0 && table->columns[column].attnum == 0; /* It is the file's alone. */
+    bool gone = table->oid != 0 && table->columns[column].attnum == 0; /* unknown to the database */
     return column != table->hash_column && !table->columns[column].generated && !gone;
 }
 

@@ -26,16 +26,17 @@ typedef struct rw_copy {
  * 42703, 55000). */
 PGW_MUST_CHECK bool rw_copy_from_read(const PgQuery__CopyStmt *copy, const rw_table *table,
                                       const pgw_reading *reading, rw_copy *out);
-/* … for a server that has no COPY, which gets each field of a row by itself: column `i` of the rows
- * is columns[i] of the table, among them the hash column, if it is listed. The table may be any. */
+/* Reads a COPY for a server that has no COPY and gets each field of a row by itself: field `i` of
+ * the rows is columns[i] of the table, also the hash column, if it is listed. The table may be any.
+ */
 PGW_MUST_CHECK bool rw_copy_from_read_whole(const PgQuery__CopyStmt *copy, const rw_table *table,
                                             const pgw_reading *reading, rw_copy *out,
                                             size_t **columns);
 /* A copy in `arena` of all but the table. */
 const rw_copy *rw_copy_keep(const rw_copy *copy, pgw_arena *arena);
-/* The list of its columns with the drawn one and the hash column at the end, in the place of the
- * client's; and FREEZE
- * is left away where PostgreSQL has the table in partitions, which it refuses. */
+/* Puts a list of columns with the drawn one and the hash column at its end in the place of the
+ * client's, and turns FREEZE off where the table is in partitions, for which PostgreSQL refuses it.
+ */
 void rw_copy_from_put(rw_star_texts *texts, const PgQuery__CopyStmt *copy, const rw_table *table);
 /* How many fields are added to each row. */
 static inline size_t rw_copy_added(const rw_copy *copy)

@@ -5,9 +5,9 @@
 
 /* Where the parts of a COPY lie in its text. */
 typedef struct parts {
-    size_t name;       /* Its table begins here. */
-    size_t list;       /* The list of columns begins here, with its parenthesis. */
-    pgw_slice columns; /* The list without its parentheses. */
+    size_t name;       /* byte at which the name of the table begins */
+    size_t list;       /* byte at which the list of columns begins, with its parenthesis */
+    pgw_slice columns; /* the list of columns without its parentheses */
     pgw_buf updates;   /* `a = excluded.a, …` of the columns that are not in the key */
 } parts;
 
@@ -46,7 +46,7 @@ static void read_list(const rw_table *table, rw_lexer *lexer, pgw_arena *arena, 
     }
 }
 
-/* COPY [BINARY] name (…) … */
+/* Cuts `COPY [BINARY] name (columns)` into its parts. */
 static void cut(const rw_table *table, pgw_slice sent, bool conforming, pgw_arena *arena,
                 parts *out)
 {

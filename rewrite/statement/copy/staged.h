@@ -13,8 +13,9 @@ typedef struct rw_staged {
     pgw_buf statement; /* the COPY to it, and the INSERT */
 } rw_staged;
 
-/* Of the COPY as it is sent to the server, with the list of its columns. `updates`: rows that are
- * there get the values that came last, else they stay. Both buffers are owned by the caller. */
+/* Makes both texts of the COPY as it is sent to the server, with the list of its columns.
+ * `updates`: rows that are there get the values that came last, else they stay. The caller owns
+ * both buffers. */
 void rw_copy_stage(const rw_copy *copy, pgw_slice sent, bool conforming, bool updates,
                    rw_staged *out);
 

@@ -7,9 +7,9 @@
 
 #include "rewrite/statement/define/define_key.h"
 
-/* Of it.table. False: refused. */
+/* Reads an ALTER TABLE of `it->table`. False: it is refused. */
 PGW_MUST_CHECK bool rw_alter_table(rw_definer *it, const PgQuery__AlterTableStmt *alter);
-/* ALTER TABLE … RENAME COLUMN. */
+/* Reads ALTER TABLE … RENAME COLUMN. False: it is refused. */
 PGW_MUST_CHECK bool rw_rename_column(rw_definer *it, const PgQuery__RenameStmt *rename);
 
 #endif

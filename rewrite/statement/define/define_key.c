@@ -106,7 +106,7 @@ static size_t behind_name(const rw_definer *it, const PgQuery__RangeVar *name)
     return end;
 }
 
-/* Whether what is next is one of a key's options; then it is behind it. */
+/* Skips the next of a key's options; false: there is none. */
 static bool skip_option(const rw_definer *it, rw_lexer *lexer)
 {
     size_t before;
@@ -127,7 +127,7 @@ static bool skip_option(const rw_definer *it, rw_lexer *lexer)
     return true;
 }
 
-/* Behind PRIMARY KEY of the constraint that begins there. */
+/* A lexer behind PRIMARY KEY of the constraint. */
 static rw_lexer behind_key(const rw_definer *it, const PgQuery__Constraint *key)
 {
     rw_lexer lexer = lexer_at(it, (size_t)key->location);
@@ -208,8 +208,7 @@ static void put_in_key(rw_definer *it, const PgQuery__Constraint *key)
     rw_define_change(it, at, &text);
 }
 
-/* a bigint PRIMARY KEY: the key of the table comes behind the list, by its name, with its options.
- */
+/* Moves the key of `a bigint PRIMARY KEY` behind the list, with its name and its options. */
 static void move_key(rw_definer *it, const PgQuery__Constraint *key, const char *column)
 {
     size_t start = (size_t)key->location;
@@ -261,7 +260,8 @@ static const char *listed(const rw_table *table, pgw_arena *arena)
 
 bool rw_key_is_right(const rw_table *table, const rw_written_key *written)
 {
-    if (table->own_key) /* any that begins as the one that it has */
+    if (table->own_key) /* A table with a key of its own takes any key that begins with its
+                           hash_key. */
         return rw_key_count(written) > 0 &&
                strcmp(rw_key_column(written, 0), table->columns[table->hash_key[0]].name) == 0;
     bool same = rw_key_count(written) == table->primary_key_count;

@@ -15,49 +15,51 @@
 /* A key as it is written. */
 typedef struct rw_written_key {
     const PgQuery__Constraint *key; /* NULL: there is none */
-    const char *column;             /* it stands with; NULL: it has a list */
-    size_t keys;                    /* how many the statement writes */
+    const char *column; /* the column that is defined with the key; NULL: it has a list */
+    size_t keys;        /* how many primary keys the statement writes */
 } rw_written_key;
 
 /* How a statement is to be written. */
 typedef struct rw_definition {
-    rw_change *changes; /* in order of the text, in the arena, with their texts */
+    rw_change *changes; /* changes in the order of the text; in the arena, with their texts */
     size_t count;
-    const rw_table *made; /* by it, of a pattern, in the arena; NULL: none */
-    const char *unspread; /* why one that it makes stays an ordinary table, though a pattern has
-                             its name: behind "for"; NULL: none does */
+    const rw_table *made; /* table of a pattern that is made; in the arena; NULL: none */
+    const char *unspread; /* why a table that it makes stays ordinary, though a pattern has its
+                             name; NULL: none does */
     unsigned char
         warning;        /* The client is to be warned of that: rw_define_warning(); 0: it is not. */
-    pgw_error *refusal; /* what is told should the server meet RW_REFUSAL, which stands among the
-                           changes; in the arena; NULL: it does not */
-    pgw_slice before, behind; /* statements of ours that are run with it, unseen; empty: none */
+    pgw_error *refusal; /* the error that is told if the server meets RW_REFUSAL, which is among the
+                           changes; in the arena; NULL: it is not */
+    pgw_slice before, behind; /* statements that keyspread runs before and behind it, unseen by the
+                                 client; empty: none */
 } rw_definition;
 
 /* The statement while it is read. */
 typedef struct rw_definer {
     pgw_slice text;
     const pgw_env *env;
-    const rw_table *table; /* that it is about */
+    const rw_table *table; /* the table that the statement is about */
     pgw_arena *arena;
     rw_definition *out;
     pgw_error *error;
     pgw_slice next; /* The statement that follows in the same transaction; empty: none does, or it
                        is too long. */
-    const char *joint;  /* between a list and what is added to it */
-    pgw_buf behind;     /* keys that have moved, each with a joint before it */
-    bool made;          /* `table` is made by it, with its hash column */
-    bool copied;        /* … as a copy of another one of its pattern, as the text has it */
-    rw_written_key key; /* … that it is made with */
+    const char *joint; /* separator between a list and what is added to it */
+    pgw_buf behind;    /* keys that are moved behind the list, each with a joint before it */
+    bool made;         /* the statement makes `table`, with its hash column */
+    bool copied; /* the statement makes a copy of another table of its pattern by LIKE, and stays as
+                    it is written */
+    rw_written_key key; /* the key that the table is made with */
 } rw_definer;
 
-/* Adds a hint and a place to the error, and is false. */
+/* Adds a hint and a position to the error, and returns false. */
 bool rw_define_refuse(rw_definer *it, int32_t location, const char *hint);
 /* The hash column's name. */
 const char *rw_define_hash(const rw_table *table);
-/* The lexer goes behind the parenthesis that closes the next one; `before` gets the end of the
- * token before that. */
+/* Skips up to behind the parenthesis that closes the next one; `before` gets the end of the token
+ * before that. */
 void rw_define_skip(const rw_definer *it, rw_lexer *lexer, size_t *before);
-/* ONLY goes from before a relation's name, unless that is in parentheses. */
+/* Cuts ONLY before a relation's name, unless the name is in parentheses. */
 void rw_define_whole(rw_definer *it, const PgQuery__RangeVar *name);
 /* A DO of these blocks of PL/pgSQL, in the arena. */
 pgw_slice rw_define_do(const rw_definer *it, pgw_slice blocks);
@@ -69,25 +71,27 @@ const rw_table *rw_define_altered(const rw_catalog *catalog, const PgQuery__Rang
 /* Whether a name certainly means the table, which may be made earlier in the text. */
 bool rw_define_is_sure(const rw_catalog *catalog, const rw_table *table,
                        const PgQuery__RangeVar *name);
-/* `text`, which is given away, comes at this byte. */
+/* Puts `text`, which is taken over, in at this byte. */
 void rw_define_change(rw_definer *it, size_t at, pgw_buf *text);
-/* The bytes of the text from `from` up to `to` are left out. */
+/* Cuts the bytes of the text from `from` up to `to`. */
 void rw_define_cut(rw_definer *it, size_t from, size_t to);
-/* … or right behind a relation's name, before what else comes there. */
+/* Puts `text`, which is taken over, in right behind a relation's name, before all else that comes
+ * there. */
 void rw_define_change_name(rw_definer *it, const PgQuery__RangeVar *name, pgw_buf *text);
 
-/* The key that a constraint is, if it is one; that of a column's constraints. */
+/* Take the primary key that a constraint is, or that a column's constraints have, if there is one.
+ */
 void rw_take_key(rw_written_key *out, const PgQuery__Node *node, const char *column);
 void rw_take_key_of(rw_written_key *out, const PgQuery__ColumnDef *column);
 size_t rw_key_count(const rw_written_key *it);
 const char *rw_key_column(const rw_written_key *it, size_t i);
-/* How often it holds the column. */
+/* How often the key holds the column. */
 size_t rw_key_uses(const rw_written_key *it, const char *name);
-/* Whether it is the key of the configuration, in whatever order; or one that may stand for the
+/* Whether the written key is that of the configuration, in any order, or may take the place of the
  * table's own. */
 bool rw_key_is_right(const rw_table *table, const rw_written_key *written);
-/* Puts the hash in it; nothing if there is none, or more than one. False: it is another key than
- * the configuration's, and is refused. */
+/* Puts the hash into the written key; nothing if there is none, or more than one. False: it is
+ * another key than the configuration's, and is refused. */
 PGW_MUST_CHECK bool rw_define_key(rw_definer *it, const rw_written_key *written);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* As many columns as an index, and a table, can have. */
-enum { MOST_KEYS = 32, MOST_COLUMNS = 1600, LIKE_INDEXES = 1 << 6 /* of CREATE_TABLE_LIKE */ };
+/* The most columns that an index, and a table, can have. */
+enum { MOST_KEYS = 32, MOST_COLUMNS = 1600, LIKE_INDEXES = 1 << 6 /* CREATE_TABLE_LIKE_INDEXES */ };
 
 /* Why a table that has all that a pattern asks for is made without a hash: its client is warned. */
 static const char *const warned[] = {
@@ -46,11 +46,12 @@ static uint32_t type_named(const char *name, bool qualified)
     for (size_t i = 0; !qualified && i < sizeof serials / sizeof *serials; i++)
         if (strcmp(name, serials[i].name) == 0)
             return serials[i].type;
-    bool byte = strcmp(name, "char") == 0; /* in quotes; the other one is bpchar here */
+    bool byte = strcmp(name, "char") == 0; /* Only "char" in quotes: else it is bpchar. */
     return byte ? PGW_UNSPECIFIED : pgw_type_by_name(pgw_slice_str(name));
 }
 
-/* Of which equality is certainly by bytes; names of others may be anybody's. */
+/* Whether equality by the collation is certainly by bytes. Other collations may be the database's
+ * own. */
 static bool is_deterministic(const PgQuery__CollateClause *collation)
 {
     static const char *const known[] = {"C", "POSIX", "default", "ucs_basic"};
@@ -63,7 +64,7 @@ static bool is_deterministic(const PgQuery__CollateClause *collation)
     return false;
 }
 
-/* Its type, if that is one of PostgreSQL's own that a key can have; else PGW_UNSPECIFIED. */
+/* The column's type, if it is one of PostgreSQL's own that a key can have; else PGW_UNSPECIFIED. */
 static uint32_t key_type(const PgQuery__ColumnDef *column)
 {
     const PgQuery__TypeName *written = column->type_name;
@@ -99,7 +100,7 @@ static size_t key_of(const rw_table *pattern, const rw_written_key *written, con
     size_t count = written->key != NULL ? rw_key_count(written) : 0;
     for (size_t i = 0; i < count && count < MOST_KEYS; i++)
         names[i] = rw_key_column(written, i);
-    *why = count == 0          ? "its CREATE TABLE has no primary key"
+    *why = count == 0           ? "its CREATE TABLE has no primary key"
            : count >= MOST_KEYS ? warned[FULL_KEY]
                                 : NULL;
     return *why == NULL ? count : 0;
@@ -116,8 +117,7 @@ static size_t find(const char *const *names, size_t count, const char *name)
 static bool is_generated(const PgQuery__ColumnDef *column)
 {
     for (size_t i = 0; i < column->n_constraints; i++)
-        if (column->constraints[i]->constraint->contype ==
-            PG_QUERY__CONSTR_TYPE__CONSTR_GENERATED)
+        if (column->constraints[i]->constraint->contype == PG_QUERY__CONSTR_TYPE__CONSTR_GENERATED)
             return true;
     return false;
 }
@@ -170,7 +170,8 @@ static bool is_ascii(const char *name)
     return *name == '\0';
 }
 
-/* Its columns are those of the key, and the hash. Else why the hash is not to be made of these. */
+/* Gives the table the columns of the key, and the hash. NULL, or why the hash cannot be made of
+ * these. */
 static const char *put_key(rw_table *table, const rw_table *pattern, const char *const *names,
                            size_t count, pgw_arena *arena)
 {
@@ -214,7 +215,7 @@ static rw_table *table_of(const rw_definer *it, const rw_table *pattern, const c
 
 /* --- the statement --- */
 
-/* There is room for so many. */
+/* Whether there are RW_PATTERN_TABLES tables of patterns already. */
 static bool is_full(const rw_catalog *catalog)
 {
     size_t count = 0;
@@ -246,7 +247,7 @@ bool rw_copies_pattern(const rw_catalog *catalog, const PgQuery__CreateStmt *cre
                               pgw_slice_str(table->name)) == pattern;
 }
 
-/* What no table of a pattern is made by; NULL: nothing of that. */
+/* Why the form of the statement can make no table of a pattern; NULL: it can. */
 static const char *wrong_form(const rw_catalog *catalog, const PgQuery__CreateStmt *create,
                               const rw_written_key *written)
 {
@@ -283,6 +284,6 @@ const rw_table *rw_define_by_late_key(const rw_definer *it, const rw_catalog *ca
     if (pattern == NULL || is_full(catalog))
         return NULL;
     const rw_table *table = table_of(it, pattern, name->relname, written);
-    it->out->unspread = NULL; /* it makes none */
+    it->out->unspread = NULL; /* The statement makes no table. */
     return table;
 }

@@ -7,16 +7,18 @@
 
 #include "rewrite/statement/define/define_key.h"
 
-/* The table, in the arena, by its names and rules alone, as those of `catalog->planned` are; NULL:
- * it is none of ours, and if a pattern has its name, `it->out->unspread` says why. `written` is the
- * key of the statement. */
+/* The table that is made, in the arena, by its names and rules alone, as those of
+ * `catalog->planned` are; NULL: it is not spread, and if a pattern has its name,
+ * `it->out->unspread` says why. `written` is the key of the statement. */
 const rw_table *rw_define_by_pattern(const rw_definer *it, const rw_catalog *catalog,
                                      const PgQuery__CreateStmt *create,
                                      const rw_written_key *written);
-/* The same of one that was made without a key, and gets this one: types are not known. */
+/* The table of a pattern that was made without a key and gets this one; its types are not known.
+ * NULL: it cannot be spread. */
 const rw_table *rw_define_by_late_key(const rw_definer *it, const rw_catalog *catalog,
                                       const PgQuery__RangeVar *name, const rw_written_key *written);
-/* Whether the statement makes it as a copy of another one of its pattern, key and hash included. */
+/* Whether the statement makes a table as a copy of another one of its pattern, key and hash
+ * included. */
 bool rw_copies_pattern(const rw_catalog *catalog, const PgQuery__CreateStmt *create,
                        const rw_written_key *written);
 

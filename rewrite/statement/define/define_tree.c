@@ -18,7 +18,7 @@
 
 #include <string.h>
 
-enum { LIKE_INDEXES = 1 << 6 }; /* of CREATE_TABLE_LIKE */
+enum { LIKE_INDEXES = 1 << 6 }; /* CREATE_TABLE_LIKE_INDEXES */
 
 /* --- CREATE TABLE --- */
 
@@ -89,7 +89,7 @@ static bool check_columns(rw_definer *it, const PgQuery__CreateStmt *create)
     return true;
 }
 
-/* What cannot be made with a hash column. */
+/* Refuses forms that cannot be made with a hash column. */
 static bool check_form(rw_definer *it, const PgQuery__CreateStmt *create)
 {
     const char *name = it->table->name;
@@ -108,7 +108,8 @@ static bool check_form(rw_definer *it, const PgQuery__CreateStmt *create)
     return true;
 }
 
-/* Behind the last token of the list of columns, or its parenthesis; `behind` is behind the list. */
+/* The byte behind the last token of the list of columns, or behind its parenthesis; `behind` is the
+ * byte behind the list. */
 static size_t end_of_columns(const rw_definer *it, const PgQuery__CreateStmt *create,
                              size_t *behind)
 {

@@ -10,7 +10,7 @@ static const rw_table *hashed(const rw_catalog *catalog, const PgQuery__RangeVar
     return sure && !table->shows_hash ? table : NULL;
 }
 
-/* Of a partitioned table nothing can inherit, which is PostgreSQL's to say. */
+/* Whether tables can inherit from it: PostgreSQL itself refuses heirs of a partitioned table. */
 static bool may_have_heirs(const rw_table *table)
 {
     return table != NULL && !table->in_parts;
@@ -32,7 +32,8 @@ static const char *hashed_column(const rw_table *table, size_t i)
     return table->columns[table->hash_key[i]].name;
 }
 
-/* By the names of their columns: PostgreSQL sees to it that types are the same. */
+/* Whether both hash alike, by the names of their columns: PostgreSQL checks that types are the
+ * same. */
 static bool is_alike(const rw_table *heir, const rw_table *parent)
 {
     if (heir == NULL || parent == NULL)
@@ -67,7 +68,7 @@ bool rw_heirs_inherits_hash(const rw_definer *it, const PgQuery__CreateStmt *cre
     return false;
 }
 
-/* A partition's rows come by its table. */
+/* Checks INHERITS; a partition gets its rows by way of its table. */
 static bool check_created(rw_definer *it, const PgQuery__CreateStmt *create,
                           const rw_catalog *catalog)
 {
@@ -97,7 +98,8 @@ static bool check_altered(rw_definer *it, const PgQuery__AlterTableStmt *alter,
         if (parent == NULL)
             continue;
         const rw_table *above = hashed(catalog, parent), *below = hashed(catalog, heir);
-        bool attached = heir != alter->relation; /* what is no partition of ours may be anything */
+        bool attached = heir != alter->relation;
+        /* A partition that is not configured may be any table. */
         if ((attached ? below != NULL : may_have_heirs(above)) && !is_alike(below, above))
             return refuse(it, heir, parent);
     }

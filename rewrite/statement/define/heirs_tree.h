@@ -8,7 +8,8 @@
 
 #include "rewrite/statement/define/define_key.h"
 
-/* False: the statement would make an heir without, or of another hash, and is refused. */
+/* Checks heirs that a statement makes. False: one would be without the hash, or of another hash,
+ * and is refused. */
 PGW_MUST_CHECK bool rw_heirs_check(rw_definer *it, const PgQuery__Node *statement,
                                    const rw_catalog *catalog);
 /* Whether the hash column comes from one of the parents. */

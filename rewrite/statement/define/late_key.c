@@ -32,7 +32,8 @@ static void add_types(const rw_table *table, bool hashed, pgw_buf *out)
     pgw_buf_add_byte(out, ')');
 }
 
-/* No column that the hash is made of is generated: nobody could write it. */
+/* Adds a condition: no column that the hash is made of is generated, so that its value can be
+ * written. */
 static void add_written(const rw_table *table, pgw_buf *out)
 {
     const char *joint = "(a.attgenerated = '' or a.attname not in (";
@@ -64,7 +65,8 @@ static void add_can_be_hashed(const rw_table *table, pgw_buf *out)
     pgw_buf_add_byte(out, ')');
 }
 
-/* `k` becomes the name of the key, and `d` what it is, of an ordinary table that may be ours. */
+/* Adds a query that sets `k` to the name and `d` to the definition of the key, if the ordinary
+ * table can be spread. */
 static void add_search(const rw_table *table, pgw_buf *out)
 {
     pgw_buf_add_str(out, "select c.conname, pg_catalog.pg_get_constraintdef(c.oid) into k, d"
@@ -189,7 +191,7 @@ static void add_block(const PgQuery__RangeVar *name, const rw_table *table, pgw_
 
 /* --- the statement --- */
 
-/* The key that it adds, by columns that are written; one alone can be. */
+/* Takes the only primary key that the statement adds, by columns that it writes. False: none. */
 static bool take_key(const PgQuery__AlterTableStmt *alter, rw_written_key *out)
 {
     *out = (rw_written_key){0};
@@ -220,6 +222,6 @@ void rw_late_key_define(rw_definer *it, const PgQuery__Node *statement, const rw
     add_block(alter->relation, table, &block);
     it->out->behind = rw_define_do(it, pgw_slice_buf(&block));
     if (!rw_table_is_partitioned(table))
-        it->out->made = table; /* for what stands behind it in the text */
+        it->out->made = table; /* Later statements of the text find the table by `made`. */
     pgw_buf_free(&block);
 }

@@ -7,8 +7,8 @@
 
 #include "rewrite/statement/define/define_key.h"
 
-/* Has the hash put into a table that the statement gives a key which a pattern can be hashed by; of
- * one that `catalog` knows nothing is changed. */
+/* Adds a DO that puts the hash into a table to which the statement gives a key that a pattern can
+ * be hashed by. A table that `catalog` knows is not changed. */
 void rw_late_key_define(rw_definer *it, const PgQuery__Node *statement, const rw_catalog *catalog);
 
 #endif

@@ -7,14 +7,14 @@
 
 #include "rewrite/statement/define/define_key.h"
 
-/* Whether PostgreSQL can make it so. False: refused. */
+/* Whether PostgreSQL can make the table with partitions. False: refused. */
 PGW_MUST_CHECK bool rw_parts_check(rw_definer *it, const PgQuery__CreateStmt *create);
 /* Whether such a constraint can be added to the table. False: refused. */
 PGW_MUST_CHECK bool rw_parts_check_constraint(rw_definer *it, const PgQuery__Node *node);
 /* The table that a name means is an ordinary one to who asks the catalog, so that ONLY before it
  * means all of it. */
 void rw_parts_whole(rw_definer *it, const rw_table *table, const PgQuery__RangeVar *name);
-/* The same for what TRUNCATE, LOCK and CREATE INDEX name. */
+/* Cuts ONLY before the tables that TRUNCATE, LOCK and CREATE INDEX name. */
 void rw_parts_name_whole(rw_definer *it, const PgQuery__Node *statement, const rw_catalog *catalog);
 /* PARTITION BY comes at this byte, and the partitions behind the statement. */
 void rw_parts_define(rw_definer *it, const PgQuery__CreateStmt *create, size_t at);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How many of the key stand before that place, the hash not counted. */
+/* How many columns of the key stand before that place, the hash not counted. */
 static size_t columns_before(const rw_table *table, int16_t place)
 {
     size_t before = 0;

@@ -5,7 +5,7 @@
 typedef struct reader {
     const PgQuery__UpdateStmt *update;
     pgw_slice text;
-    const rw_token *tokens; /* an END behind the last */
+    const rw_token *tokens; /* tokens of the statement, with an END behind the last */
     size_t at;
     pgw_arena *arena;
     rw_set_list *out;
@@ -52,7 +52,8 @@ static bool take_equals(reader *it)
     return taken;
 }
 
-/* Behind the list, or the whole statement. `a IS DISTINCT FROM b`, `t.from` are in it. */
+/* Whether the list, or the statement, ends here. `a IS DISTINCT FROM b` and `t.from` do not end it.
+ */
 static bool ends(const reader *it)
 {
     rw_token token = it->tokens[it->at];
@@ -65,7 +66,8 @@ static bool ends(const reader *it)
            (is_word(it, it->at, "from") && !is_word(it, it->at - 1, "distinct"));
 }
 
-/* To the ',' or ')' behind it, or the end. Returns the byte where it ends. */
+/* Skips a value, up to the ',' or ')' behind it or the end of the list. Returns the byte where the
+ * value ends. */
 static size_t skip_value(reader *it)
 {
     for (size_t depth = 0; !ends(it) || depth > 0; it->at++) {
@@ -144,7 +146,7 @@ static bool read_single(reader *it, rw_set_item *item)
         return false;
     item->count = 1;
     rw_set_value *value = &it->out->values[item->first];
-    if (!take_equals(it)) /* a part of the column: `v[1]` */
+    if (!take_equals(it)) /* A part of the column is set, as in `v[1] = 2`. */
         return false;
     value->start = it->tokens[it->at].start;
     value->end = skip_value(it);
@@ -180,7 +182,7 @@ bool rw_set_list_read(const PgQuery__UpdateStmt *update, pgw_slice text, bool co
     it.at = rw_token_at(it.tokens, count, update->target_list[0]->res_target->location);
     if (it.at == 0 || it.at == count)
         return false;
-    it.at--; /* what is before it: the word SET, or '(' */
+    it.at--; /* Goes to the token before the first name: the word SET, or '('. */
     if (!is_char(&it, '('))
         it.at++;
     do {

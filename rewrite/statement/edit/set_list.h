@@ -10,18 +10,18 @@
 #include <pg_query/pg_query.pb-c.h>
 
 typedef struct rw_set_value {
-    size_t name, name_end; /* bytes */
-    size_t start, end;     /* … of the value */
+    size_t name, name_end; /* bytes of the statement at which the column's name begins and ends */
+    size_t start, end;     /* bytes of the statement at which the value begins and ends */
     const PgQuery__ResTarget *target;
-    const PgQuery__Node *value; /* NULL: it is a part of what a query gives */
+    const PgQuery__Node *value; /* NULL: the value is a column of a query */
 } rw_set_value;
 
 /* What stands between two commas: `a = 1`, or `(a, b) = (1, 2)`. */
 typedef struct rw_set_item {
-    size_t comma; /* byte of the one before it; the first: where it begins itself */
+    size_t comma; /* byte of the comma before the item; the first item: its own start */
     size_t start, end;
-    size_t first, count; /* of its values */
-    bool listed;         /* in parentheses */
+    size_t first, count; /* index of its first value in the list, and how many it has */
+    bool listed;         /* the columns are in parentheses: `(a, b) = …` or `(a) = …` */
 } rw_set_item;
 
 typedef struct rw_set_list {
@@ -31,7 +31,7 @@ typedef struct rw_set_list {
     size_t value_count;
 } rw_set_list;
 
-/* In `arena`. False: the text is not what the tree says. */
+/* Reads the SET list; `out` is in `arena`. False: the text is not what the tree says. */
 PGW_MUST_CHECK bool rw_set_list_read(const PgQuery__UpdateStmt *update, pgw_slice text,
                                      bool conforming, pgw_arena *arena, rw_set_list *out);
 

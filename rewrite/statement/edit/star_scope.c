@@ -16,7 +16,7 @@ static bool is_cte(const rw_star_place *place, const PgQuery__RangeVar *relation
     return false;
 }
 
-/* Whether its name certainly means what it says. */
+/* Whether the relation's name certainly means the configured table. */
 static bool is_sure(const rw_catalog *catalog, const rw_table *table,
                     const PgQuery__RangeVar *relation)
 {
@@ -58,7 +58,7 @@ rw_star_item *rw_star_add_relation(const rw_star_world *world, const rw_star_pla
     return it;
 }
 
-/* The items of one side, of whose rows that join has NULL where there are none. */
+/* Notes the items of one side of a join that may have NULL in the place of their rows. */
 static void note_absent(rw_star_item *items, const PgQuery__JoinExpr *join, PgQuery__JoinType other)
 {
     bool may = join->jointype == other || join->jointype == PG_QUERY__JOIN_TYPE__JOIN_FULL;
@@ -161,7 +161,7 @@ static void add_function(const rw_star_world *world, rw_star_scope *to,
     const PgQuery__FuncCall *call = only_call(from);
     const PgQuery__TypeName *type = row_type(call);
     PgQuery__RangeVar *like = type != NULL ? like_relation(world, from, call, type) : NULL;
-    const rw_star_place nowhere = {0}; /* WITH makes no types */
+    const rw_star_place nowhere = {0}; /* A query of WITH makes no type. */
     const rw_table *table = like != NULL ? rw_star_table(world, &nowhere, like) : NULL;
     if (table == NULL) {
         add_other(world, to, from->alias);
@@ -207,13 +207,14 @@ static bool is_plain(const rw_star_item *item)
     return item->relation != NULL && item->relation->alias == NULL;
 }
 
-/* Its columns cannot be told from those of the other one by any name that is known. */
+/* Whether no known name tells the columns of the item from those of its twin. */
 static bool is_nameless(const rw_star_item *it)
 {
     return it->twin && it->table == NULL && it->relation->schemaname[0] == '\0';
 }
 
-/* One table that is there twice is not: PostgreSQL refuses that, by its name. */
+/* Whether two tables share a name. One table that is there twice is refused by PostgreSQL itself.
+ */
 static bool are_twins(const rw_star_item *one, const rw_star_item *other)
 {
     return is_plain(one) && is_plain(other) && strcmp(one->called, other->called) == 0 &&
@@ -230,7 +231,8 @@ void rw_star_note_twins(rw_star_scope *scope)
         scope->odd |= is_nameless(it);
 }
 
-/* Whether the schema before a name can be the item's: of others than ours only the text tells. */
+/* Whether the schema before a name can be the item's. The schema of a table that is not configured
+ * is known only if it is written. */
 static bool may_be_in(const rw_star_item *item, const char *schema)
 {
     if (schema[0] == '\0')
@@ -241,7 +243,8 @@ static bool may_be_in(const rw_star_item *item, const char *schema)
     return of[0] == '\0' || strcmp(of, schema) == 0;
 }
 
-/* Of which the schema is known, if there is one; then, any that may be it. */
+/* The item of this scope that a name means: preferably one whose schema is known, else any that may
+ * be it. */
 static rw_star_item *find_here(const rw_star_scope *scope, const char *schema, const char *name)
 {
     rw_star_item *found = NULL;

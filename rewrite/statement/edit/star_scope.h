@@ -9,24 +9,24 @@
 
 #include <pg_query/pg_query.pb-c.h>
 
-/* What stands in a FROM, or is written by UPDATE or DELETE. */
+/* An item of a FROM, or the table that the statement writes. */
 typedef struct rw_star_item {
-    struct rw_star_item *next;         /* … of the scope */
-    struct rw_star_item *older;        /* … of ours in the statement */
-    const char *called;                /* "": nothing that a name could mean */
-    const PgQuery__RangeVar *relation; /* NULL: it is no relation */
-    const rw_table *table;             /* ours, whose hash column is not to be seen; NULL */
-    bool sampled;                      /* TABLESAMPLE stands behind it */
-    bool written;                      /* by UPDATE or DELETE */
-    bool absent;                       /* an outer join may have NULL in the place of its rows */
-    bool made;   /* by a function, of the table's type: no relation, but `relation` says what it is
-                    like */
-    bool wraps;  /* a star, or a row, is right only if a subquery stands in its place … */
-    bool stays;  /* … which must not be: a system column, say, is asked for */
-    bool twin;   /* one of another schema by the same name is beside it … */
-    bool hidden; /* … or further in, from where it is asked with its schema: then the subquery has
-                    a name of its own, for two relations alone may share one … */
-    bool bare;   /* … which cannot be put in its name's place everywhere */
+    struct rw_star_item *next;         /* the next item of the scope */
+    struct rw_star_item *older;        /* the next configured table of the whole statement */
+    const char *called;                /* the name in the statement; "": no name means the item */
+    const PgQuery__RangeVar *relation; /* the relation; NULL: the item is none */
+    const rw_table *table; /* the configured table whose hash column is hidden; NULL: none */
+    bool sampled;          /* TABLESAMPLE stands behind the relation */
+    bool written;          /* the statement writes the table */
+    bool absent;           /* an outer join may have NULL in the place of its rows */
+    bool made;  /* a function gives its rows, of the table's row type: `relation` is made up to name
+                   that type */
+    bool wraps; /* a star or a row hides the hash only if a subquery stands in the table's place */
+    bool stays; /* no subquery may stand in the table's place: a system column is asked for, say */
+    bool twin;  /* the FROM has a table of another schema by the same name */
+    bool hidden; /* a query further in has an item by the same name, and names this one with its
+                    schema */
+    bool bare;   /* a row is called by the name alone: a subquery must have that name */
 } rw_star_item;
 
 typedef struct rw_star_scope {
@@ -42,7 +42,7 @@ typedef struct rw_star_cte {
 
 /* Where a statement is looked at. */
 typedef struct rw_star_place {
-    const rw_star_scope *scope; /* the innermost */
+    const rw_star_scope *scope; /* the innermost scope */
     const rw_star_cte *ctes;
 } rw_star_place;
 
@@ -59,12 +59,12 @@ typedef struct rw_star_world {
 
 /* The string of a node that is a name; "" of another one. */
 const char *rw_star_name(const PgQuery__Node *node);
-/* Adds what a FROM has, or what is written. */
+/* Adds a relation of a FROM, or the one that is written. */
 rw_star_item *rw_star_add_relation(const rw_star_world *world, const rw_star_place *place,
                                    rw_star_scope *to, const PgQuery__RangeVar *relation);
 void rw_star_add_from(const rw_star_world *world, const rw_star_place *place, rw_star_scope *to,
                       const PgQuery__Node *from);
-/* When all of a FROM is there. */
+/* Notes which items of a FROM are twins, once all are added. */
 void rw_star_note_twins(rw_star_scope *scope);
 /* The table that a relation is, if its hash column is to be unseen; NULL. */
 const rw_table *rw_star_table(const rw_star_world *world, const rw_star_place *place,
@@ -78,12 +78,13 @@ void rw_star_note_hidden(const rw_star_scope *scope, rw_star_item *item);
 /* The name alone may mean each of them, which is PostgreSQL's to say: nothing stands in their
  * place. */
 void rw_star_keep_twins(const rw_star_scope *scope, const char *name);
-/* Whether a table of ours, here or further out, has a column of this name. */
+/* Whether a configured table of this scope or an outer one has a column of this name. */
 bool rw_star_is_column(const rw_star_scope *scope, const char *name);
 bool rw_star_is_system_column(const char *name);
-/* Whether a subquery of its columns is to stand in its place. */
+/* Whether a subquery of its columns is to stand in the table's place. */
 bool rw_star_is_wrapped(const rw_star_item *item);
-/* … by a name of its own. */
+/* Whether that subquery gets a name of its own: two relations may share a name, subqueries may not.
+ */
 bool rw_star_is_renamed(const rw_star_item *item);
 
 #endif

@@ -41,7 +41,7 @@ static bool is_sign(const rw_star_texts *texts, size_t at, char sign)
            texts->text.ptr[texts->tokens[at].start] == sign;
 }
 
-/* The token that begins there. */
+/* The index of the token that begins at `location`. */
 static size_t token_at(rw_star_texts *texts, int32_t location)
 {
     size_t at = rw_token_at(texts->tokens, texts->count, location);
@@ -49,7 +49,7 @@ static size_t token_at(rw_star_texts *texts, int32_t location)
     return at;
 }
 
-/* Behind name[.name…][.*]. */
+/* The index of the token behind `name.name.*` that begins at `at`. */
 static size_t skip_names(const rw_star_texts *texts, size_t at)
 {
     at++;
@@ -58,7 +58,7 @@ static size_t skip_names(const rw_star_texts *texts, size_t at)
     return at;
 }
 
-/* Behind the parenthesis that closes the one at `at`, if there is one. */
+/* The index of the token behind the parentheses that open at `at`; `at` if none do. */
 static size_t skip_parentheses(rw_star_texts *texts, size_t at)
 {
     size_t depth = 0;
@@ -77,7 +77,7 @@ static size_t skip_parentheses(rw_star_texts *texts, size_t at)
 
 typedef const rw_star_item *item_of;
 
-/* The schema that is written before its name, or must be; "". */
+/* The schema that is, or must be, written before the item's name; "": none. */
 static const char *schema_of(const rw_star_item *item)
 {
     if (item->relation == NULL || item->relation->alias != NULL)
@@ -101,7 +101,8 @@ static void add_columns(const rw_star_item *item, pgw_buf *out)
     const rw_table *table = item->table;
     const char *between = "";
     for (size_t i = 0; i < table->column_count; i++) {
-        bool gone = table->oid != 0 && table->columns[i].attnum == 0; /* the file's alone */
+        bool gone = table->oid != 0 && table->columns[i].attnum == 0;
+        /* A column may be in the configuration, but not in the database. */
         if (i == table->hash_column || gone)
             continue;
         pgw_buf_add_str(out, between);
@@ -146,7 +147,7 @@ static void put(rw_star_texts *texts, size_t from, size_t to, pgw_buf *text)
     pgw_buf_free(text);
 }
 
-/* From a name to all of `(name).*`. */
+/* Widens the tokens from a name to all of `(name).*`. */
 static void take_parentheses(rw_star_texts *texts, size_t *from, size_t *to)
 {
     while (*from > 0 && is_sign(texts, *from - 1, '(') && is_sign(texts, *to, ')')) {
@@ -208,7 +209,7 @@ void rw_star_put_columns(rw_star_texts *texts, const PgQuery__ColumnRef *at, ite
     put(texts, from, to, &text);
 }
 
-/* As insert/returning does it: (SELECT "e" FROM (SELECT "e"."a", …) AS "e"). */
+/* Puts `(SELECT "e" FROM (SELECT "e"."a", …) AS "e")`, as insert/returning does. */
 void rw_star_put_row(rw_star_texts *texts, const PgQuery__ColumnRef *at, item_of item)
 {
     pgw_buf text = {0};
@@ -232,7 +233,7 @@ void rw_star_put_qualifier(rw_star_texts *texts, const PgQuery__ColumnRef *at, i
 
 /* --- a table in a FROM --- */
 
-/* Behind name [*], or [ONLY] (name); `*from` becomes the first token. */
+/* The index of the token behind `name [*]` or `[ONLY] (name)`; `*from` becomes its first token. */
 static size_t skip_relation(const rw_star_texts *texts, size_t *from)
 {
     size_t at = skip_names(texts, *from);
@@ -377,7 +378,7 @@ void rw_star_put_after(rw_star_texts *texts, int32_t location, size_t more, pgw_
     put(texts, at, at, text);
 }
 
-/* Behind an argument that begins there. */
+/* The index of the token behind an argument that begins at `at`. */
 static size_t skip_argument(const rw_star_texts *texts, size_t at)
 {
     for (size_t depth = 0; at < texts->count; at++) {
@@ -427,7 +428,7 @@ void rw_star_put_behind(rw_star_texts *texts, pgw_slice argument, pgw_buf *text)
 
 /* --- COPY --- */
 
-/* What COPY takes if no columns are named, or those that are. */
+/* Adds the columns that COPY names, or else those that it takes. */
 static void add_copied(const PgQuery__CopyStmt *copy, const rw_table *table, pgw_buf *out)
 {
     const char *between = "";
@@ -441,7 +442,7 @@ static void add_copied(const PgQuery__CopyStmt *copy, const rw_table *table, pgw
     }
 }
 
-/* Of a name, with a point behind it; nothing if it is not written. */
+/* Adds one part of a name, and a point; nothing if the part is not written. */
 static void add_part(pgw_buf *out, const char *name)
 {
     if (name[0] == '\0')

@@ -17,7 +17,7 @@ bool rw_stars_wrap(const rw_star_map *map, uint32_t name, uint32_t *last)
     return false;
 }
 
-/* Where token `number` begins, and where the one before it ends. */
+/* Token `number` of the statement, and the token before it. */
 typedef struct reader {
     rw_lexer lexer;
     rw_token token, before;
@@ -37,7 +37,7 @@ static bool is_blank(pgw_slice text, size_t at)
     return at < text.len && strchr(" \t\n\r(,", text.ptr[at]) != NULL;
 }
 
-/* Without blanks where there are some. */
+/* Leaves out the blanks at the ends of a text where the statement has some. */
 static pgw_slice fit(pgw_slice put, pgw_slice text, size_t start, size_t end)
 {
     if (put.len > 0 && put.ptr[0] == ' ' && (start == 0 || is_blank(text, start - 1))) {

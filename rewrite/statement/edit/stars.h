@@ -11,27 +11,31 @@
 typedef struct rw_change {
     size_t at, cut;
     pgw_slice text;
-    size_t from;         /* the byte, from 1, that an error in it is told of; 0: `at` */
-    bool moved;          /* … it is the client's own text from there on */
-    uint32_t undeclared; /* only if this parameter, from 1, has no declared type; 0: always */
+    size_t from; /* the byte, from 1, of the statement that an error in `text` is reported at; 0:
+                    `at` */
+    bool moved;  /* `text` is the client's own text that begins at `from` */
+    uint32_t undeclared; /* made only if this parameter, from 1, has no declared type; 0: always */
 } rw_change;
 
-/* The same by numbers of tokens, from 0: it stands for those from `from` up to `to`. */
+/* A change by tokens: the text stands in the place of the tokens from `from` up to `to`, counted
+ * from 0. */
 typedef struct rw_star {
     uint32_t from, to;
-    uint32_t wraps;     /* it ends a subquery of the table whose name begins here, from 1; 0: not */
-    uint32_t text, len; /* of the bytes behind the list; a blank at its ends may be left out */
+    uint32_t wraps; /* 1 + the token of a table's name, if the text ends the subquery in its place;
+                       0: it does not */
+    uint32_t text, len; /* place in the bytes behind the list; a blank at either end of the text may
+                           be left out */
 } rw_star;
 
-/* All of a statement's, found in its tree (stars_tree.h), the same for each text of its shape. In
- * order of the text. No pointers, so that it can be kept. */
+/* All changes of a statement, in the order of the text, found in its tree (stars_tree.h), the same
+ * for each text of its shape. The map has no pointers, so that it can be kept. */
 typedef struct rw_star_map {
     size_t size; /* bytes, with the texts behind the list */
     uint32_t count;
     rw_star list[];
 } rw_star_map;
 
-/* A copy, freed by free(). */
+/* A copy of the map, freed by free(). */
 rw_star_map *rw_star_map_copy(const rw_star_map *map);
 /* Whether a subquery stands in the place of the table whose name begins with this token; then, the
  * last of those in the subquery. `map` NULL: none does. */

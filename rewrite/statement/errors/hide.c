@@ -40,7 +40,8 @@ static size_t find_last(pgw_slice text, size_t from, size_t to, pgw_slice what)
     return to;
 }
 
-/* The hash as PostgreSQL prints it; NULL where it was left out. */
+/* Whether the part is the hash as PostgreSQL prints it, or null, as it does where the hash was left
+ * out. */
 static bool is_hash(const shown *detail, extent at)
 {
     pgw_slice value = {detail->text.ptr + at.start, at.end - at.start};
@@ -89,10 +90,10 @@ static bool is_narrow(uint32_t type)
 
 /* The columns that a list of values belongs to, by their index in the table. */
 typedef struct listed {
-    const size_t
-        *indexes; /* table->column_count for what is no column of it; NULL: all, in order */
+    const size_t *indexes; /* index of each column in the table, or table->column_count for no
+                              column of it; NULL: all columns, in order */
     size_t count;
-    size_t hash; /* which of them is the hash column */
+    size_t hash; /* place of the hash column in the list */
 } listed;
 
 static bool are_narrow(const rw_table *table, const listed *columns, size_t from, size_t to)
@@ -125,7 +126,7 @@ static extent part_from_front(pgw_slice text, extent list, size_t n)
     return (extent){start, find(text, start, list.end, comma)};
 }
 
-/* … from the back; 0 is the last. */
+/* The nth part of a list from the back; 0 is the last. */
 static extent part_from_back(pgw_slice text, extent list, size_t n)
 {
     size_t end = list.end;
@@ -137,8 +138,8 @@ static extent part_from_back(pgw_slice text, extent list, size_t n)
     return (extent){at < end ? at + comma.len : list.start, end};
 }
 
-/* Where the hash stands in a list of values. Values are printed bare and may hold commas: it is
- * known only if nothing on one side of it does, or if there are no more commas than columns. */
+/* Finds the hash in a list of values, which are printed bare and may hold commas: the place is
+ * known only if no value on one side of it does, or if there are no more commas than columns. */
 static bool locate_value(const shown *detail, extent list, const listed *columns, extent *value)
 {
     size_t parts = count_parts(detail->text, list);
@@ -226,7 +227,7 @@ static bool read_names(const shown *detail, extent *list, size_t *indexes, liste
     return false;
 }
 
-/* Behind the values: the last ')', but for details that end with a table's name. */
+/* The end of the values: at the last ')', or at the ')' before a tail that names a table. */
 static size_t end_of_values(pgw_slice text, size_t from)
 {
     static const char *const tails[] = {") is not present in table \"",
@@ -316,7 +317,7 @@ static void add_detail(pgw_slice body, pgw_slice text, const rw_sent *sent, pgw_
 
 /* --- position --- */
 
-/* 0 if it is no number of a position. */
+/* Reads a position; 0: the digits are none. */
 static size_t read_position(pgw_slice digits)
 {
     size_t value = 0;
@@ -328,7 +329,8 @@ static size_t read_position(pgw_slice digits)
     return value;
 }
 
-/* It is in an expression of a key, which was asked for: there, as its client wrote it; else 0. */
+/* The position in the client's text, if it is in an expression of a key that was asked for; else 0.
+ */
 static size_t in_expression(const rw_sent *sent, size_t position)
 {
     if (sent->filled == NULL)
@@ -339,7 +341,8 @@ static size_t in_expression(const rw_sent *sent, size_t position)
                         : 0;
 }
 
-/* Whether it is one in the statement, and then where in the client's text; 0: that is not told. */
+/* Whether the position is in the statement; `position` becomes that in the client's text, or 0: it
+ * is not told. */
 static bool is_within(pgw_slice field, const rw_sent *sent, size_t *position)
 {
     *position = read_position(field);
@@ -356,7 +359,7 @@ static bool is_within(pgw_slice field, const rw_sent *sent, size_t *position)
     if (sent->conditions != NULL)
         *position = rw_conditions_position(sent->conditions, sent->text, *position, sent->utf8);
     if (sent->filled != NULL) {
-        assert(sent->insert != NULL); /* It was made of that. */
+        assert(sent->insert != NULL); /* `insert` was made by filling in parameters. */
         *position = rw_filled_position(sent->filled, *position, sent->insert->utf8);
     }
     return true;
@@ -394,7 +397,7 @@ static void add_message(pgw_slice body, pgw_slice text, const rw_sent *sent, pgw
 
 /* --- unnamed portal with parameters: $1 = '1', $2 = NULL --- */
 
-/* Behind the value that begins here; beyond the text if there is none. */
+/* The byte behind the value that begins at `at`; beyond the text if there is none. */
 static size_t end_of_parameter(pgw_slice text, size_t at)
 {
     pgw_slice null = PGW_LITERAL("NULL");
@@ -410,7 +413,8 @@ static size_t end_of_parameter(pgw_slice text, size_t at)
     return text.len + 1;
 }
 
-/* Behind parameter `number` of a list that stands at `at`; beyond the text if it does not. */
+/* The byte behind parameter `number` of a list, which begins at `at`; beyond the text if it does
+ * not. */
 static size_t end_of_numbered(pgw_slice text, size_t at, size_t number)
 {
     char head[32];
@@ -420,7 +424,7 @@ static size_t end_of_numbered(pgw_slice text, size_t at, size_t number)
     return end_of_parameter(text, at + len);
 }
 
-/* Where ours stand in a list of all parameters that begins at `at`. */
+/* Finds the parameters that keyspread added in a list of all that begins at `at`. */
 static bool locate_ours(pgw_slice text, size_t at, const rw_sent *sent, extent *ours)
 {
     const rw_insert *insert = sent->insert;
@@ -436,7 +440,7 @@ static bool locate_ours(pgw_slice text, size_t at, const rw_sent *sent, extent *
     return at <= text.len;
 }
 
-/* Of ours. */
+/* Whether keyspread added parameters to the statement. */
 static bool has_parameters(const rw_sent *sent)
 {
     return sent->insert != NULL ? sent->form == RW_HASH_PARAMETER
@@ -472,7 +476,7 @@ static void add_field(char code, pgw_slice body, pgw_slice field, const rw_sent 
         pgw_buf_add_slice(out, field);
 }
 
-/* There is a column named "h" in table "t", but it cannot be referenced … */
+/* Whether a hint says that a strict table's hash column exists but cannot be referenced. */
 static bool hints_at_hash(pgw_slice body, pgw_slice hint, const rw_sent *sent)
 {
     const rw_table *table = sent->insert != NULL ? sent->insert->table : NULL;

@@ -7,13 +7,13 @@ static const pgw_slice head = PGW_LITERAL("Perhaps you meant to reference the co
 static const pgw_slice joint = PGW_LITERAL("\" or the column \"");
 static const pgw_slice tail = PGW_LITERAL("\".");
 
-/* All that are not to be seen. */
+/* Tables whose hash columns may be hidden. */
 typedef struct hashes {
     const rw_table *const *tables;
     size_t count;
 } hashes;
 
-/* The next one, from `*i` on; NULL: there is none. */
+/* The next hidden hash column, of the tables from `*i` on; NULL: there is none. */
 static const char *next_of(const hashes *of, size_t *i)
 {
     while (*i < of->count) {
@@ -24,7 +24,7 @@ static const char *next_of(const hashes *of, size_t *i)
     return NULL;
 }
 
-/* `table.column`. */
+/* Whether `column`, written `table.column`, is a hidden hash column. */
 static bool is_hash(const hashes *of, pgw_slice column)
 {
     size_t i = 0;
@@ -38,7 +38,7 @@ static bool is_hash(const hashes *of, pgw_slice column)
     return false;
 }
 
-/* In other languages than English. */
+/* Whether a hint in another language than English mentions a hash column. */
 static bool mentions(const hashes *of, pgw_slice hint)
 {
     size_t i = 0;
@@ -48,7 +48,7 @@ static bool mentions(const hashes *of, pgw_slice hint)
     return false;
 }
 
-/* The one or two columns that it names; false: it is another one. */
+/* Reads the one or two columns that the hint names; false: it is another hint. */
 static bool read_columns(pgw_slice hint, pgw_slice columns[2])
 {
     if (hint.len <= head.len + tail.len || memcmp(hint.ptr, head.ptr, head.len) != 0)
@@ -62,7 +62,7 @@ static bool read_columns(pgw_slice hint, pgw_slice columns[2])
     return true;
 }
 
-/* False: it names no hash column. `out` gets what is left of it, if there is anything. */
+/* Writes the hint without hash columns, if anything is left of it. False: it names none. */
 static bool write_hint(const hashes *of, pgw_slice hint, pgw_buf *out)
 {
     pgw_slice columns[2];

@@ -7,10 +7,11 @@
 typedef struct names {
     const rw_table *table;
     pgw_slice part, part_index;
-    pgw_slice index; /* of the table; empty: the error is about no index */
+    pgw_slice index; /* index of the table that stands for the partition's; empty: the error is
+                        about no index */
 } names;
 
-/* Up to the separator, which is passed. */
+/* Takes the text up to the separator, which is passed. */
 static pgw_slice take(pgw_slice *rest, char separator)
 {
     const char *end = memchr(rest->ptr, separator, rest->len);

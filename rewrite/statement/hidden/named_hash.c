@@ -7,12 +7,12 @@
 typedef struct rw_named {
     struct rw_named *next;
     const PgQuery__ColumnRef *at;
-    const rw_star_item *item;  /* whose hash it is */
-    const rw_star_item *other; /* which alone it may mean as well; NULL: there is none … */
-    bool many;                 /* … or more than one */
+    const rw_star_item *item;  /* the item whose hash column the name would find */
+    const rw_star_item *other; /* another item that the name may mean; NULL: none */
+    bool many;                 /* the name may mean more than one other item */
 } rw_named;
 
-/* Whether `name` is the hash column of the item's table, which nobody is to know of. */
+/* Whether `name` is the hash column of the item's table, and that is strict. */
 static bool is_hash(const rw_star_item *item, const char *name)
 {
     const rw_table *table = item->table;
@@ -27,7 +27,8 @@ static const char *last_name(const PgQuery__ColumnRef *at)
 
 /* --- what a name means --- */
 
-/* Nobody knows the columns of others. */
+/* Whether the item may have a column `name`. Columns of tables that are not configured are not
+ * known. */
 static bool may_have(const rw_star_item *item, const char *name)
 {
     return item->table == NULL ||
@@ -77,7 +78,8 @@ void rw_named_note(rw_named_hashes *hashes, const rw_star_scope *scope,
     rw_named named = {.at = at};
     if (last_name(at)[0] == '\0' || !find(hashes, scope, &named))
         return;
-    rw_named **end = &hashes->list; /* in order: the first is told of */
+    rw_named **end = &hashes->list;
+    /* The list is in the order of the text: the first reference is reported. */
     while (*end != NULL)
         end = &(*end)->next;
     *end = pgw_arena_alloc(hashes->reading->arena, sizeof named);
@@ -149,7 +151,7 @@ static void deny_named(rw_named_hashes *hashes, const rw_named *named)
     deny(hashes, "42703", message, at->location);
 }
 
-/* By its table's name: it can mean nothing else. */
+/* Whether the reference has its table's name before it, so that it can mean nothing else. */
 static bool is_certain(const rw_named *it)
 {
     const PgQuery__RangeVar *relation = it->item->relation;

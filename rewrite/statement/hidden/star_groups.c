@@ -26,7 +26,7 @@ static bool has_column(const rw_star_scope *scope, const char *name)
     return rw_star_is_column(&here, name);
 }
 
-/* What is shown by that name, or in that place, from 1. */
+/* The column that is shown by that name, or in that place, from 1; NULL: none. */
 static const PgQuery__ColumnRef *shown(const PgQuery__SelectStmt *select, const char *name,
                                        size_t place)
 {
@@ -36,7 +36,7 @@ static const PgQuery__ColumnRef *shown(const PgQuery__SelectStmt *select, const 
         bool star = column != NULL &&
                     column->fields[column->n_fields - 1]->node_case == PG_QUERY__NODE__NODE_A_STAR;
         if (star && name == NULL)
-            return NULL; /* it has more places than one */
+            return NULL; /* The star stands for several columns, so the place is not known. */
         if (name != NULL ? strcmp(target->name, name) == 0 : i + 1 == place)
             return column;
     }

@@ -11,21 +11,21 @@
 /* Where the hash of an item's table is to be put. */
 typedef struct rw_star_group {
     const struct rw_star_group *next;
-    int32_t location; /* behind what begins there … */
-    size_t tokens;    /* … and is so long */
+    int32_t location; /* location of the element of GROUP BY that the hash is put behind */
+    size_t tokens;    /* length of that element in tokens */
     const rw_star_item *item;
 } rw_star_group;
 
-/* Those of a statement. */
+/* All places of a statement where a hash is put into GROUP BY. */
 typedef struct rw_star_groups {
-    const rw_star_group *list; /* in the arena */
+    const rw_star_group *list; /* places, in the arena */
     bool by_value;             /* a constant decides: GROUP BY 1 */
 } rw_star_groups;
 
-/* Adds those of one query. `scope`: its FROM. */
+/* Adds the places of one query. `scope`: its FROM. */
 void rw_star_groups_find(const PgQuery__SelectStmt *select, const rw_star_scope *scope,
                          pgw_arena *arena, rw_star_groups *groups);
-/* When all is known of the items. */
+/* Puts the hashes in, once it is known where subqueries stand. */
 void rw_star_groups_put(const rw_star_groups *groups, rw_star_texts *texts);
 
 #endif

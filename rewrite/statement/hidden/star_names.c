@@ -5,7 +5,7 @@
 struct rw_star_named {
     struct rw_star_named *next;
     int32_t location;
-    size_t count; /* of names, one with its schema and its database */
+    size_t count; /* how many names call the table: one, or more with its schema and database */
     const rw_star_item *item;
 };
 
@@ -27,7 +27,7 @@ void rw_star_names_note(rw_star_names *names, const rw_star_scope *scope,
     add(names, at->location, at->n_fields - 1, item, arena);
 }
 
-/* Of two by one name PostgreSQL locks the first. */
+/* Of two tables by one name PostgreSQL locks the first. */
 static void note_lock(rw_star_names *names, const rw_star_scope *scope,
                       const PgQuery__RangeVar *locked, pgw_arena *arena)
 {

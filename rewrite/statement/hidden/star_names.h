@@ -7,18 +7,19 @@
 
 #include "rewrite/statement/edit/star_text.h"
 
-/* Of a statement, while it is looked through; begins as zeros. */
+/* Names of tables that a statement uses, while it is looked through; begins as zeros. */
 typedef struct rw_star_names {
     struct rw_star_named *list;
 } rw_star_names;
 
-/* What stands in the query `scope` calls the item, before the last field of `at`. */
+/* Notes that a reference in the query `scope` calls the item, before the last field of `at`. */
 void rw_star_names_note(rw_star_names *names, const rw_star_scope *scope,
                         const PgQuery__ColumnRef *at, rw_star_item *item, pgw_arena *arena);
-/* What the query locks by name. */
+/* Notes the tables that the query locks by name. */
 void rw_star_names_note_locks(rw_star_names *names, const rw_star_scope *scope,
                               const PgQuery__SelectStmt *query, pgw_arena *arena);
-/* When it is known where subqueries stand: they are called as they are. */
+/* Puts the names of subqueries in the place of their tables', once it is known where subqueries
+ * stand. */
 void rw_star_names_put(const rw_star_names *names, rw_star_texts *texts);
 
 #endif

@@ -29,9 +29,9 @@ typedef struct shown {
     struct shown *next;
     const PgQuery__ColumnRef *at;
     const PgQuery__RangeVar *table; /* TABLE name; else NULL */
-    const rw_star_scope *scope;     /* `*` of all of it; NULL: of … */
-    rw_star_item *item;             /* … this one; NULL as well: it stays as it is */
-    bool row;                       /* not its columns, but a row of them */
+    const rw_star_scope *scope;     /* the scope whose items a bare `*` shows; NULL: see `item` */
+    rw_star_item *item;             /* item that is shown; both NULL: the reference stays */
+    bool row;                       /* the item is shown as one row, not as columns */
 } shown;
 
 /* What a statement says of a table's hash column: whether it names that, or anything else by its
@@ -50,11 +50,11 @@ typedef struct finder {
     rw_star_place place;
     shown *list;
     rw_star_names names;
-    rw_star_item *ours; /* what stands in a FROM */
+    rw_star_item *ours; /* configured tables of all queries, linked by `older` */
     rw_star_groups groups;
     rw_named_hashes hashes;
     rw_row_places places;
-    naming *namings; /* of tables that were met */
+    naming *namings; /* what the statement says of the hash columns of tables */
 } finder;
 
 static shown *add(finder *find, const PgQuery__ColumnRef *at)
@@ -77,7 +77,7 @@ static bool ends_in_star(const PgQuery__ColumnRef *it)
            it->fields[it->n_fields - 1]->node_case == PG_QUERY__NODE__NODE_A_STAR;
 }
 
-/* What the name before the last field means; NULL: none of ours, or there is none. */
+/* The configured table that the name before the last field means; NULL: none. */
 static rw_star_item *qualifier_of(const finder *find, const PgQuery__ColumnRef *it)
 {
     if (it->n_fields < 2 || it->n_fields > 4)
@@ -88,7 +88,8 @@ static rw_star_item *qualifier_of(const finder *find, const PgQuery__ColumnRef *
     return item != NULL && item->table != NULL ? item : NULL;
 }
 
-/* Whose row the reference is: `t`, `t.*`; NULL. A column of that name comes first. */
+/* The item whose row the reference is, as `t` or `t.*`; NULL: none. A column of that name comes
+ * first. */
 static rw_star_item *row_of(const finder *find, const PgQuery__ColumnRef *it)
 {
     if (it == NULL || ends_in_star(it))
@@ -133,7 +134,7 @@ static void note_names(finder *find, const PgQuery__ColumnRef *it, rw_star_item 
         rw_star_names_note(&find->names, find->place.scope, it, of, find->world.arena);
 }
 
-/* Written without its schema. */
+/* Keeps twins in their places if a reference names one without its schema. */
 static void note_bare(finder *find, const PgQuery__ColumnRef *it)
 {
     if (it->n_fields == 1 || it->n_fields == 2)
@@ -207,7 +208,7 @@ static bool is_selection(finder *find, const PgQuery__AIndirection *it)
         note_typed(find, it->arg);
     else if (name[0] != '\0' &&
              rw_table_column(row->table, pgw_slice_str(name)) == row->table->column_count)
-        row->stays = true; /* a function */
+        row->stays = true; /* `name` is a function of the row. */
     return name[0] != '\0';
 }
 
@@ -298,7 +299,7 @@ static const char *hash_name(const rw_table *table)
     return table->columns[table->hash_column].name;
 }
 
-/* Read once: one table may stand in a statement a thousand times. */
+/* Reads the statement once for each table, which may stand in it a thousand times. */
 static const naming *naming_of(finder *find, const rw_table *table)
 {
     naming *it = find->namings;
@@ -366,7 +367,7 @@ static void look_at_write(finder *find, const PgQuery__RangeVar *relation, PgQue
     keep_items(find, scope);
 }
 
-/* A query, with what it has of its own. */
+/* Looks at a query that has a FROM, targets or a WITH of its own. */
 static void look_at_query(finder *find, const ProtobufCMessage *message)
 {
     const ProtobufCMessageDescriptor *type = message->descriptor;
@@ -387,11 +388,12 @@ static void look_at_query(finder *find, const ProtobufCMessage *message)
     }
 }
 
-/* The rows that are read get their hash. */
+/* Puts the hash column into the list of COPY FROM. */
 static void look_at_copy_from(finder *find, const PgQuery__CopyStmt *copy)
 {
-    const rw_table *table = rw_catalog_find(find->world.catalog, pgw_slice_str(copy->relation->schemaname),
-                                            pgw_slice_str(copy->relation->relname));
+    const rw_table *table =
+        rw_catalog_find(find->world.catalog, pgw_slice_str(copy->relation->schemaname),
+                        pgw_slice_str(copy->relation->relname));
     if (table != NULL)
         rw_copy_from_put(&find->texts, copy, table);
 }
@@ -402,14 +404,15 @@ static void look_at_copy(finder *find, const PgQuery__CopyStmt *copy)
         look_at_copy_from(find, copy);
         return;
     }
-    const rw_table *table = copy->relation == NULL ? NULL : rw_star_table(&find->world, &find->place, copy->relation);
+    const rw_table *table =
+        copy->relation == NULL ? NULL : rw_star_table(&find->world, &find->place, copy->relation);
     for (size_t i = 0; table != NULL && i < copy->n_attlist; i++)
         rw_named_listed(&find->hashes, table, rw_star_name(copy->attlist[i]));
     if (table != NULL)
         rw_star_put_copy(&find->texts, copy, table);
 }
 
-/* What is behind the rows names the table's columns. */
+/* Looks at an INSERT. ON CONFLICT and RETURNING name the table's columns. */
 static void look_at_insert(finder *find, const PgQuery__InsertStmt *it)
 {
     const rw_star_scope *outside = find->hashes.inserted;
@@ -490,7 +493,7 @@ static void put(finder *find, const shown *it)
     else if (it->scope != NULL && can_list(it->scope))
         rw_star_put_all(&find->texts, it->at, it->table, it->scope);
     else if (it->item != NULL && !rw_star_is_wrapped(it->item) && !is_renamed(it->item) &&
-             !(it->item->twin && it->at->n_fields == 2)) /* it is ambiguous */
+             !(it->item->twin && it->at->n_fields == 2)) /* The name alone is ambiguous. */
         rw_star_put_columns(&find->texts, it->at, it->item);
 }
 
@@ -520,7 +523,7 @@ bool rw_stars_find(const PgQuery__Node *statement, pgw_slice text, const rw_cata
         if (rw_star_is_wrapped(it))
             rw_star_put_query(&find.texts, it);
         if (it->table->in_parts && !it->table->listed)
-            rw_star_put_whole(&find.texts, it); /* it is an ordinary one to who asks the catalog */
+            rw_star_put_whole(&find.texts, it); /* The catalog shows it as an ordinary table. */
     }
     rw_star_names_put(&find.names, &find.texts);
     rw_star_groups_put(&find.groups, &find.texts);

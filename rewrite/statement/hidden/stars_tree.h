@@ -17,9 +17,10 @@ typedef struct rw_stars_found {
     bool by_value;          /* the statement's constants decide */
 } rw_stars_found;
 
-/* In the arena. `text` is what the tree was made of. A table whose hash column the text names is
- * left as it is: its client knows it. If the table is strict, there is no such column: false, and
- * the error is filled, where PostgreSQL itself would not say so. */
+/* Finds the changes of a statement, in the arena. `text` is what the tree was made of. A table
+ * whose hash column the text names is left as it is: its client knows it. If the table is strict,
+ * there is no such column: false, and the error is filled, where PostgreSQL itself would not say
+ * so. */
 PGW_MUST_CHECK bool rw_stars_find(const PgQuery__Node *statement, pgw_slice text,
                                   const rw_catalog *catalog, const pgw_reading *reading,
                                   rw_stars_found *out);

@@ -13,22 +13,22 @@
 
 /* The query that makes the values once a row. The client's names are looked up outside of it. */
 #define ROWS "\"keyspread\""
-#define VALUE "\"keyspread %zu\"" /* of the hash_key's column, from 0 */
+#define VALUE "\"keyspread %zu\"" /* number of the hash_key column, from 0 */
 
 typedef struct changer {
     const rw_table *table;
-    const char *called; /* the table, in the statement */
+    const char *called; /* what the statement calls the table */
     pgw_slice text;
     bool conforming;
     pgw_arena *arena;
     rw_set_list set;
-    const rw_set_value **values; /* of the hash_key's columns; NULL: the row's own */
-    pgw_buf list;                /* rw_change */
+    const rw_set_value **values; /* new hash_key values; NULL: the column keeps its own */
+    pgw_buf list;                /* array of rw_change */
 } changer;
 
 /* ---- what is set ---- */
 
-/* Its place in the hash_key; hash_key_count if it is not of it. */
+/* The place of the value's column in hash_key; hash_key_count: it is not in it. */
 static size_t slot_of(const rw_table *table, const rw_set_value *value)
 {
     size_t column = rw_table_column(table, pgw_slice_str(value->target->name)), slot = 0;
@@ -47,7 +47,7 @@ static bool is_kind(const rw_set_value *value, PgQuery__Node__NodeCase kind)
     return value->value->node_case == kind;
 }
 
-/* Has no type of its own, and gets that of its column. */
+/* Whether the value has no type of its own, and gets that of its column. */
 static bool is_untyped(const rw_set_value *value)
 {
     if (!is_kind(value, PG_QUERY__NODE__NODE_A_CONST))
@@ -116,7 +116,7 @@ static void put(changer *it, size_t at, const char *text)
     add(it, (rw_change){.at = at, .text = pgw_slice_str(text)});
 }
 
-/* The client's own text, there. */
+/* Puts a part of the client's own text in at `at`. */
 static void move(changer *it, size_t at, size_t start, size_t end)
 {
     add(it, (rw_change){.at = at,
@@ -125,7 +125,8 @@ static void move(changer *it, size_t at, size_t start, size_t end)
                         .moved = true});
 }
 
-/* As an assignment gives it a type, which has no length or precision yet. */
+/* Puts half of a cast to the column's type, without length or precision, around a value that has no
+ * type of its own. */
 static void put_cast(changer *it, size_t at, size_t slot, bool behind)
 {
     const rw_set_value *value = it->values[slot];
@@ -217,8 +218,8 @@ static void put_value(changer *it, size_t at, size_t slot, size_t here)
     }
 }
 
-/* Each value is made once a row, as OFFSET says that is more than 0 or not by the row's own hash,
- * which nobody knows before. */
+/* Puts the end of the subquery. Its OFFSET refers to the row's own hash, so that each value is
+ * computed once for each row. */
 static void put_end(changer *it, size_t at, size_t here)
 {
     const rw_table *table = it->table;

@@ -13,24 +13,24 @@
 /* A column of the hash key, and its new value. */
 typedef struct rw_new_value {
     const rw_column *column;
-    size_t at;       /* byte of the statement where it begins */
-    uint32_t shared; /* a parameter that must have a declared type, for it is used elsewhere, too;
-                        0: none */
+    size_t at;       /* byte of the statement at which the value begins */
+    uint32_t shared; /* the parameter that the value is, if it is used elsewhere, too, and so needs
+                        a declared type; 0: none */
 } rw_new_value;
 
-/* All in the arena, or the client's text. */
+/* A change of a key; all of it is in the arena, or in the client's text. */
 typedef struct rw_key_change {
-    const rw_table *table; /* NULL: it is none */
-    const rw_change *list; /* in order of the text */
+    const rw_table *table; /* the table whose key changes; NULL: none does */
+    const rw_change *list; /* changes in the order of the text */
     size_t count;
-    const rw_new_value *values; /* in order of the hash key */
+    const rw_new_value *values; /* new values in the order of the hash key */
     size_t value_count;
-    bool otherwise;   /* only where parameters are not what leaves the key as it is (rw_same) */
+    bool otherwise;   /* made unless the parameters leave the key as it is (rw_same) */
     const char *hint; /* what to do where it is refused */
 } rw_key_change;
 
-/* False, with the hint: the hash cannot be computed, or the table would not keep it; the statement
- * is to be refused. `text` is what the tree was made of. */
+/* Finds the change. False, with the hint: the hash cannot be computed, or the table would not keep
+ * it; the statement is to be refused. `text` is what the tree was made of. */
 PGW_MUST_CHECK bool rw_key_change_find(const PgQuery__UpdateStmt *update, const rw_table *table,
                                        pgw_slice text, bool conforming, pgw_arena *arena,
                                        rw_key_change *out);

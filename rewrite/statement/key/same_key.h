@@ -10,12 +10,13 @@
 
 #include <pg_query/pg_query.pb-c.h>
 
-/* Why it stays. */
+/* Why an UPDATE leaves a column what it is. */
 typedef enum rw_keeps {
-    RW_KEEPS_NOT,      /* nothing says that it does */
-    RW_KEEPS_ALWAYS,   /* it is set to itself */
-    RW_KEEPS_CONSTANT, /* … to the constant that it is compared with */
-    RW_KEEPS_PARAMETER /* … to a parameter, if it has the value of the one it is compared with */
+    RW_KEEPS_NOT,      /* nothing says that the column keeps its value */
+    RW_KEEPS_ALWAYS,   /* the column is set to itself */
+    RW_KEEPS_CONSTANT, /* the column is set to the constant that WHERE compares it with */
+    RW_KEEPS_PARAMETER /* the column is set to a parameter, which must equal the one that WHERE
+                          compares it with */
 } rw_keeps;
 
 /* Looks at one of the update's targets. `set` and `where`: the parameters, from 1, of PARAMETER;

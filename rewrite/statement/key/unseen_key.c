@@ -21,7 +21,7 @@ static bool is_seen(const rw_catalog *catalog, const rw_table *planned, pgw_slic
     return false;
 }
 
-/* Of a pattern that takes any key nobody knows which that is. */
+/* Whether the target may be a key column: a pattern that takes any key has no known hash_key. */
 static bool may_set(const rw_table *table, const PgQuery__Node *target)
 {
     return target->node_case == PG_QUERY__NODE__NODE_RES_TARGET &&

@@ -7,7 +7,7 @@
 
 typedef const PgQuery__Node *node;
 
-/* By its name alone it may be one that USING has made of two. */
+/* A column without a table before it may be one that USING has merged. */
 bool rw_is_sought(const rw_sought *it, node column)
 {
     const char *name = rw_from_column(it->in, it->of, it->column);
@@ -20,7 +20,7 @@ bool rw_is_sought(const rw_sought *it, node column)
 
 /* --- what a column is compared with --- */
 
-/* Whose columns an expression has. */
+/* Which tables' columns an expression holds. */
 typedef struct others {
     const rw_sought *it;
     bool own, joined;
@@ -41,7 +41,7 @@ static bool visit_value(void *context, const ProtobufCMessage *message)
         return rw_walk(message, visit_value, found);
     const PgQuery__ColumnRef *column = (const PgQuery__ColumnRef *)message;
     const rw_from *in = found->it->in;
-    if (column->n_fields < 2) { /* it may be any table's */
+    if (column->n_fields < 2) { /* A column without a table before it may be any table's. */
         found->own = found->own || in->count == 1;
         found->joined = true;
         return true;

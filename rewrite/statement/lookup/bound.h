@@ -8,9 +8,9 @@
 #include "rewrite/statement/lookup/lookup_from.h"
 
 typedef enum rw_bound {
-    RW_UNBOUND, /* Nothing says where it begins. */
-    RW_JOINED,  /* It is known once another table of the same FROM is read. */
-    RW_BOUND    /* It is known from constants, parameters or the query around. */
+    RW_UNBOUND, /* No condition says where the reading begins. */
+    RW_JOINED,  /* The beginning is known once another table of the same FROM is read. */
+    RW_BOUND    /* The beginning is known from constants, parameters or the query around. */
 } rw_bound;
 
 /* A column of a table in a FROM, that conditions may be about. */
@@ -26,7 +26,7 @@ bool rw_is_sought(const rw_sought *it, const PgQuery__Node *column);
 /* What a condition, and those that it is made of by AND and OR, says of the column. A row for which
  * a condition that binds is true has a value there. `condition` NULL: RW_UNBOUND. */
 rw_bound rw_bound_of(const rw_sought *it, const PgQuery__Node *condition);
-/* The one that says more. */
+/* The one of both that says more. */
 rw_bound rw_bound_more(rw_bound a, rw_bound b);
 
 #endif

@@ -73,7 +73,7 @@ static bool is_bool(node it, PgQuery__BoolExprType operator)
     return it->node_case == PG_QUERY__NODE__NODE_BOOL_EXPR && it->bool_expr->boolop == operator;
 }
 
-/* Those that must all be true. */
+/* Conditions that must all be true are joined by AND. */
 void rw_equations_collect(node where, rw_equation *list, size_t *count, size_t most)
 {
     if (is_bool(where, PG_QUERY__BOOL_EXPR_TYPE__AND_EXPR)) {

@@ -23,7 +23,7 @@ typedef struct query {
 
 /* --- columns --- */
 
-/* column_count: it is none of the table's. */
+/* The table's column that a value is; column_count: none. */
 static size_t column_of(const query *it, node value)
 {
     size_t i = 0;
@@ -41,7 +41,7 @@ static size_t column_of_reference(const query *it, const PgQuery__ColumnRef *ref
     return column_of(it, &value);
 }
 
-/* NULL: it is none that has a name. */
+/* The reference that a value is; NULL: it is something else. */
 static const PgQuery__ColumnRef *reference_of(node value)
 {
     return value->node_case == PG_QUERY__NODE__NODE_COLUMN_REF ? value->column_ref : NULL;
@@ -98,7 +98,7 @@ static bool is_steady(const PgQuery__FuncCall *call)
            is_one_of(rw_node_name(call->funcname[count - 1]), names);
 }
 
-/* False: it cannot be said twice, or is about more than a row of the table. */
+/* Whether a condition can be repeated, and is about one row of the table alone. */
 static bool visit_condition(void *context, const ProtobufCMessage *message)
 {
     const ProtobufCMessageDescriptor *type = message->descriptor;
@@ -113,7 +113,7 @@ static bool visit_condition(void *context, const ProtobufCMessage *message)
     return rw_walk(message, visit_condition, context);
 }
 
-/* False: one of its calls may make one row of many, or many of one. */
+/* Whether no call in a target may make one row of many, or many of one. */
 static bool visit_target(void *context, const ProtobufCMessage *message)
 {
     const ProtobufCMessageDescriptor *type = message->descriptor;
@@ -136,7 +136,7 @@ static bool has_value(const query *it, const rw_equation *equation, size_t colum
            rw_lookup_value_read(equation, equation->values[0], &value);
 }
 
-/* Whether all rows that the WHERE lets through have the same there. */
+/* Whether all rows that the WHERE lets through have the same value in the column. */
 static bool is_fixed(const query *it, size_t column)
 {
     bool fixed = false;
@@ -145,7 +145,7 @@ static bool is_fixed(const query *it, size_t column)
     return fixed;
 }
 
-/* Where stores put NULL in their order is not known here. */
+/* Whether the column has no NULLs: where a store orders them is not known here. */
 static bool is_ordered(const query *it, size_t column)
 {
     return it->table->columns[column].not_null || !it->table->allow_null_key;
@@ -190,7 +190,7 @@ static bool takes_name(const query *it, const PgQuery__ResTarget *target, const 
     case PG_QUERY__NODE__NODE_FUNC_CALL:
         return strcmp(rw_node_name(value->func_call->funcname[value->func_call->n_funcname - 1]),
                       name) == 0;
-    default: /* a cast is called as what it casts is */
+    default: /* A cast has the name of what it casts. */
         return true;
     }
 }
@@ -234,7 +234,7 @@ static bool read_order(const query *it, rw_first_rows *out)
             continue;
         place = skip_fixed(it, place);
         if (place == table->primary_key_count)
-            break; /* it is one row at most */
+            break; /* There is one row at most. */
         if (column != table->primary_key[place] || !is_ordered(it, column) ||
             (down ? out->up : out->down))
             return false;
@@ -256,7 +256,7 @@ static bool is_char(const query *it, uint32_t at, char wanted)
            it->tokens->text.ptr[it->tokens->list[at].start] == wanted;
 }
 
-/* Where a number or parameter is written, with a cast by `::` to a type of one word. */
+/* Finds the tokens of a number or parameter, with a cast by `::` to a type of one word. */
 static bool read_number(const query *it, node value, rw_token_span *out)
 {
     bool cast = value->node_case == PG_QUERY__NODE__NODE_TYPE_CAST;
@@ -298,11 +298,11 @@ static bool are_targets(const query *it, rw_visit visit, void *context)
 
 typedef struct extremes {
     const query *it;
-    size_t column; /* The one that all are of; column_count: none was met. */
+    size_t column; /* The column of all calls so far; column_count: none was met. */
     bool least, greatest;
 } extremes;
 
-/* False: it asks for more than the least or greatest value of one column. */
+/* Visits a target; false: it asks for more than the least or greatest value of one column. */
 static bool visit_extreme(void *context, const ProtobufCMessage *message)
 {
     extremes *found = context;

@@ -12,11 +12,11 @@
 typedef struct rw_first_rows {
     size_t depth;                /* The order is that of so many columns of the key, its first. */
     bool up, down;               /* The first rows in ascending, in descending order, or both. */
-    rw_token_span limit, offset; /* how many; of min() and max(), which ask for one: none */
+    rw_token_span limit, offset; /* how many rows; empty for min() and max(), which ask for one */
 } rw_first_rows;
 
-/* Of the only table in its FROM. Its WHERE may be said again: it gives the same for the same row.
- * False: it asks for something else, or that cannot be told. */
+/* Reads what a SELECT with a single table asks for, whose WHERE can be repeated in subqueries with
+ * the same result for each row. False: it asks for something else, or that cannot be told. */
 PGW_MUST_CHECK bool rw_first_rows_find(const PgQuery__SelectStmt *select, const rw_from *in,
                                        const rw_tokens *tokens, rw_first_rows *out);
 

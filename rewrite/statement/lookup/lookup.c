@@ -30,7 +30,7 @@ const rw_lookup_map *rw_lookup_map_make(const pgw_buf *places, const pgw_buf *ce
                            .cells = (void *)(at + places->len),
                            .names = at + places->len + cells->len};
     memcpy(at, places->ptr, places->len);
-    if (cells->len > 0) /* none where tables are only joined */
+    if (cells->len > 0) /* There are no cells where tables are only joined. */
         memcpy(at + places->len, cells->ptr, cells->len);
     memcpy(at + places->len + cells->len, names->ptr, names->len);
     return map;
@@ -75,7 +75,7 @@ static void read_tokens(source *in, rw_lexer lexer, size_t most)
     in->tokens = tokens;
 }
 
-/* How many tokens are of interest. */
+/* How many tokens of the statement the map needs. */
 static size_t last_token(const rw_lookup_map *map)
 {
     size_t last = 0;
@@ -85,7 +85,7 @@ static size_t last_token(const rw_lookup_map *map)
     }
     for (uint32_t i = 0; i < map->cell_count; i++)
         last = map->cells[i].token > last ? map->cells[i].token : last;
-    return last + 2; /* the number behind a minus sign */
+    return last + 2; /* The last cell may be a number behind a minus sign, one token further on. */
 }
 
 /* '…', E'…' and $…$: the other kinds are more than their token. */
@@ -202,7 +202,7 @@ static bool read_place(const source *in, const rw_lookup_map *map, const rw_look
            rw_lookup_takes(out, (pgw_slice){NULL, 0}, (rw_declared){NULL, 0});
 }
 
-/* In order of the text, in which an inner statement may stand before the WHERE of its outer. */
+/* Sorts by place in the text: a subquery may stand before the WHERE of the query around it. */
 static void sort(rw_lookup *lookups, size_t count)
 {
     for (size_t i = 1; i < count; i++)
@@ -298,7 +298,7 @@ static bool is_array(const rw_lookup *lookup, size_t cell)
     return lookup->array == cell + 1;
 }
 
-/* … of the array's elements. */
+/* The type of the elements of the array that a cell holds; PGW_UNSPECIFIED: the column's. */
 static uint32_t element_type_of(const rw_cell *cell, rw_declared declared)
 {
     uint32_t type = type_of(cell, declared);
@@ -308,7 +308,7 @@ static uint32_t element_type_of(const rw_cell *cell, rw_declared declared)
     return element != PGW_UNSPECIFIED ? element : PGW_UNKNOWN;
 }
 
-/* Its type is that of its first use. */
+/* Whether the cell is a parameter without a declared type, which gets one by its first use. */
 static bool is_inferred(const rw_cell *cell, rw_declared declared)
 {
     return cell->kind == RW_CELL_PARAM && !rw_is_declared(declared, cell->parameter);
@@ -369,7 +369,7 @@ uint32_t rw_lookup_type(const rw_lookup *lookup, size_t cell)
 {
     const rw_cell *it = &lookup->cells[cell];
     uint32_t type = it->cast_count > 0 ? it->casts[0].type : column_of(lookup, cell)->type;
-    if (it->cast_count == 0 && is_text(type)) /* varchar has no = of its own */
+    if (it->cast_count == 0 && is_text(type)) /* varchar has no = operator of its own. */
         type = PGW_TEXT;
     return is_array(lookup, cell) ? pgw_array_of(type) : type;
 }
@@ -407,7 +407,7 @@ pgw_verdict rw_lookup_hash(const rw_lookup *lookup, size_t key, rw_params params
     bool null = false;
     for (size_t i = 0; i < count; i++) {
         rw_column column = *column_of(lookup, i);
-        column.typmod = -1; /* nothing is cut or rounded to be compared */
+        column.typmod = -1; /* A comparison neither cuts nor rounds the value. */
         pgw_verdict verdict =
             rw_cell_value(&key_of(lookup, key)[i], &column, params, reading, &values[i]);
         if (verdict != PGW_KNOWN)
@@ -441,7 +441,7 @@ static pgw_verdict read_elements(const rw_param *param, pgw_arena *arena, pgw_ar
 {
     *out = (pgw_array){NULL, 0};
     if (param->null)
-        return PGW_KNOWN; /* equals nothing */
+        return PGW_KNOWN; /* A NULL array equals nothing. */
     uint32_t element = pgw_array_element(param->type);
     if (param->binary)
         return pgw_array_from_binary(element, param->bytes, RW_LOOKUP_CELLS_MAX, arena, out);

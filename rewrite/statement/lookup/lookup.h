@@ -10,29 +10,32 @@
 
 /* A constant or parameter that a column is compared with. */
 typedef struct rw_lookup_cell {
-    uint32_t token; /* of the statement, from 0 */
-    uint32_t cast;  /* the type that it, or its elements, are cast to; PGW_UNSPECIFIED: none */
+    uint32_t token; /* index of the statement's token */
+    uint32_t cast; /* the type that the value, or each element, is cast to; PGW_UNSPECIFIED: none */
 } rw_lookup_cell;
 
 typedef struct rw_lookup_place {
-    uint32_t table; /* of the catalog, from 0 */
-    uint32_t where; /* the token that the condition comes behind: the word WHERE or ON … */
-    uint32_t until; /* the last of all that, where it is one OR; 0: it is none */
-    bool wrapped;   /* … or the end of a table that a subquery stands in the place of (stars.h) */
-    uint32_t keys;  /* how many keys it asks for; 0: those of another table's rows … */
-    uint32_t other; /* … of this table of the catalog … */
-    uint32_t other_called; /* … where in the map's names it is said what the statement calls it */
-    uint32_t cells;        /* its first cell of the map; there are hash_key_count a key */
-    uint32_t array;        /* 1 + which of them is an array of values, of an only key; 0: none */
-    uint32_t called; /* where in the map's names it is said what the statement calls the table */
-    bool bare;       /* it names it without its schema … */
-    bool other_bare; /* … or that one */
-    uint32_t query;  /* which of the statement's, that are in each other, it belongs to */
-    uint32_t name;   /* the token of the table's name, as it stands in the FROM */
+    uint32_t table; /* index of the table in the catalog */
+    uint32_t where; /* index of the token that the condition is put behind: WHERE, ON, or see
+                       `wrapped` */
+    uint32_t until; /* index of the last token of the WHERE, if all of it is one OR; 0: it is not */
+    bool wrapped; /* a subquery stands in the table's place (stars.h), and the condition goes to its
+                     end */
+    uint32_t keys;  /* how many keys the conditions ask for; 0: the keys of the rows of `other` */
+    uint32_t other; /* index in the catalog of the table that is joined by its hash key */
+    uint32_t other_called; /* offset in the map's names of what the statement calls `other` */
+    uint32_t cells;  /* index of the first cell in the map; each key has hash_key_count cells */
+    uint32_t array;  /* 1 + the cell of the only key that is an array of values; 0: none is */
+    uint32_t called; /* offset in the map's names of what the statement calls the table */
+    bool bare;       /* the statement names the table without its schema */
+    bool other_bare; /* the statement names `other` without its schema */
+    uint32_t query;  /* number of the query, among the nested ones of the statement, that the place
+                        is in */
+    uint32_t name;   /* index of the token of the table's name in the FROM */
 } rw_lookup_place;
 
-/* All of a statement's, found in its tree (lookup_tree.h), the same for each text of its shape. No
- * pointers but into itself, so that it can be kept. */
+/* All lookups of a statement, found in its tree (lookup_tree.h), the same for each text of its
+ * shape. The map has no pointers but into itself, so that it can be kept. */
 typedef struct rw_lookup_map {
     size_t size; /* bytes, with all that it points to */
     uint32_t place_count, cell_count;
@@ -42,35 +45,38 @@ typedef struct rw_lookup_map {
 } rw_lookup_map;
 
 enum {
-    RW_LOOKUPS_MAX = 16,        /* of a statement */
-    RW_LOOKUP_CELLS_MAX = 4096, /* of all of them */
-    RW_LOOKUP_COLUMNS_MAX = 32  /* of a hash key: PostgreSQL's INDEX_MAX_KEYS */
+    RW_LOOKUPS_MAX = 16,        /* lookups of a statement */
+    RW_LOOKUP_CELLS_MAX = 4096, /* cells of all lookups of a statement */
+    RW_LOOKUP_COLUMNS_MAX = 32  /* columns of a hash key: PostgreSQL's INDEX_MAX_KEYS */
 };
 
-/* Of arrays of places, at least one, of cells, and names that end in a NUL; in the arena. */
+/* Makes a map, in the arena, of arrays of places (at least one) and cells, and of names that end in
+ * a NUL. */
 const rw_lookup_map *rw_lookup_map_make(const pgw_buf *places, const pgw_buf *cells,
                                         const pgw_buf *names, pgw_arena *arena);
-/* A copy, freed by free(). */
+/* A copy of the map, freed by free(). */
 rw_lookup_map *rw_lookup_map_copy(const rw_lookup_map *map);
 
-/* One of them, in the text. */
+/* A lookup in the text of a statement. */
 typedef struct rw_lookup {
     const rw_table *table;
     const char *called;
-    bool bare;             /* its name stands there without its schema */
-    size_t at;             /* byte of the statement that the condition comes at … */
-    size_t until;          /* … and its end, a parenthesis; 0: without one */
-    bool wrapped;          /* without a word WHERE there, and no condition behind */
-    size_t keys;           /* how many; 0: those of the rows of … */
-    const rw_table *other; /* … this table; else NULL */
+    bool bare;    /* the statement names the table without its schema */
+    size_t at;    /* byte of the statement at which the condition is put in */
+    size_t until; /* byte at which the parenthesis around the client's condition is closed; 0: it
+                     has none */
+    bool wrapped; /* the condition brings its own WHERE, and the client's condition is elsewhere */
+    size_t keys;  /* how many keys the conditions ask for; 0: the keys of the rows of `other` */
+    const rw_table *other; /* the table that is joined by its hash key, if `keys` is 0; else NULL */
     const char *other_called;
     bool other_bare;
-    size_t query;   /* of the statement's queries; what is called alike in two may be two tables */
+    size_t query;   /* number of the query in the statement: one name may mean two tables in two
+                       queries */
     uint32_t name;  /* the token of the table's name in the statement, from 0 */
-    rw_cell *cells; /* hash_key_count a key; constants and parameters */
-    size_t *ends;   /* the byte behind each; 0: it is but a part of what is written. NULL:
-                       they are not known any more */
-    size_t array;   /* 1 + which of them is a parameter that holds an array of values; 0: none */
+    rw_cell *cells; /* constants and parameters, hash_key_count for each key */
+    size_t *ends; /* the byte behind each cell; 0: the cell is only an element of a constant array.
+                     NULL: the lookup is a kept copy */
+    size_t array; /* 1 + the cell that is a parameter with an array of values; 0: none is */
 } rw_lookup;
 
 /* The lookups of a statement, at whose begin the lexer is, that has this map, in order of the text;
@@ -84,15 +90,15 @@ typedef struct rw_declared {
     size_t count;
 } rw_declared;
 
-/* Whether parameter `number`, from 1, has one. */
+/* Whether parameter `number`, from 1, has a declared type. */
 bool rw_is_declared(rw_declared declared, uint32_t number);
 
-/* A copy in the arena, with all but the table. */
+/* A copy of the lookup in the arena; the table is shared, and `ends` is NULL. */
 const rw_lookup *rw_lookup_keep(const rw_lookup *lookup, pgw_arena *arena);
 /* Whether the comparisons are such that equal values have one hash. `text` (of the statement; no
  * pointer: nothing is prepared): a parameter that is not declared must be used nowhere else. */
 PGW_MUST_CHECK bool rw_lookup_takes(const rw_lookup *lookup, pgw_slice text, rw_declared declared);
-/* What a parameter without a type gets by being compared there. */
+/* The type that a parameter without one gets by the comparison in this cell. */
 uint32_t rw_lookup_type(const rw_lookup *lookup, size_t cell);
 /* Fills in the types that parameters 1…count have by their comparisons, where they have none. */
 void rw_lookup_types(const rw_lookup *lookup, uint32_t *types, size_t count);
@@ -100,8 +106,8 @@ void rw_lookup_types(const rw_lookup *lookup, uint32_t *types, size_t count);
  * must be put in. */
 PGW_MUST_CHECK pgw_verdict rw_lookup_hash(const rw_lookup *lookup, size_t key, rw_params params,
                                           const pgw_reading *reading, uint64_t *hash);
-/* The same where one of the parameters is an array: the hashes of all its keys, as an array of
- * bigint in text, in the reading's arena. More than RW_LOOKUP_CELLS_MAX are PGW_UNKNOWABLE. */
+/* Computes the hashes of a lookup with an array parameter, as an array of bigint in text, in the
+ * reading's arena. More than RW_LOOKUP_CELLS_MAX elements are PGW_UNKNOWABLE. */
 PGW_MUST_CHECK pgw_verdict rw_lookup_hash_array(const rw_lookup *lookup, rw_params params,
                                                 const pgw_reading *reading, pgw_slice *hashes);
 /* Adds a constant that TimeZone decides as it is written with its zone; nothing of any other.

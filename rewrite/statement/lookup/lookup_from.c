@@ -33,7 +33,7 @@ static bool is_cte(const rw_from_ctes *ctes, const PgQuery__RangeVar *relation)
     return false;
 }
 
-/* Whether its name certainly means what it says. */
+/* Whether the relation's name certainly means the configured table. */
 static bool is_sure(const rw_catalog *catalog, int table, const PgQuery__RangeVar *relation)
 {
     return relation->schemaname[0] != '\0' || catalog->unqualified == NULL ||
@@ -100,7 +100,7 @@ static void add_join(rw_from *in, const rw_from_ctes *ctes, const PgQuery__JoinE
     size_t right = in->count;
     rw_from_add(in, ctes, join->rarg);
     in->outer |= join->jointype != PG_QUERY__JOIN_TYPE__JOIN_INNER;
-    /* fewer than items, unless these overflow */
+    /* There are fewer merges than items, unless the items overflow. */
     if ((join->is_natural || join->n_using_clause > 0) && in->merge_count < RW_FROM_ITEMS)
         in->merges[in->merge_count++] = (rw_from_merge){join, left, right, in->count};
 }
@@ -178,8 +178,8 @@ bool rw_from_is_column(const rw_from *in, const rw_from_item *of, node column, c
 
 /* --- columns that USING and NATURAL make one --- */
 
-/* An item's column of that name is of the type of `like`, and equal where that is; or it has none.
- * What is no table of ours may have any. */
+/* Whether the item has no column `name`, or one that has the type of `like` and a deterministic
+ * collation. Which columns a table that is not configured has is not known. */
 static bool is_alike(const rw_from *in, const rw_from_item *of, const char *name,
                      const rw_column *like)
 {
@@ -195,7 +195,7 @@ static bool is_alike(const rw_from *in, const rw_from_item *of, const char *name
     return true;
 }
 
-/* Whether, in inner joins alone, whatever is called so is of that type. */
+/* Whether all joins are inner joins, and each column `name` of the FROM has the type of `like`. */
 static bool are_alike(const rw_from *in, const char *name, const rw_column *like)
 {
     bool alike = in->merge_count > 0 && !in->outer;

@@ -13,11 +13,12 @@ enum { RW_FROM_ITEMS = 16, RW_FROM_CTES = 32, RW_NO_TABLE = -1 };
 
 typedef struct rw_from_item {
     const char *called;
-    const char *schema; /* which may stand before that; "": none may */
-    int table;          /* of the catalog; RW_NO_TABLE: not ours, or of other columns */
+    const char *schema; /* the schema that may stand before `called`; "": none may */
+    int table; /* index of the configured table in the catalog; RW_NO_TABLE: the item is not
+                  certainly one */
     int32_t location;
-    const PgQuery__Alias *alias; /* which may call its first columns otherwise; NULL: none */
-    bool bare;                   /* its name stands there without its schema */
+    const PgQuery__Alias *alias; /* the alias, which may rename the first columns; NULL: none */
+    bool bare;                   /* the statement names the table without its schema */
 } rw_from_item;
 
 /* A join by USING or NATURAL: its items on the left, and behind them those on the right. */
@@ -30,10 +31,11 @@ typedef struct rw_from {
     const rw_catalog *catalog;
     rw_from_item items[RW_FROM_ITEMS];
     size_t count;
-    rw_from_merge merges[RW_FROM_ITEMS]; /* by which a name may be of a column of neither */
+    rw_from_merge merges[RW_FROM_ITEMS]; /* joins by USING and NATURAL, whose merged columns belong
+                                            to neither table */
     size_t merge_count;
-    bool outer; /* a join among them is no inner join */
-    bool all;   /* tables are ours also if nothing is looked up in them */
+    bool outer; /* a join of the FROM is no inner join */
+    bool all;   /* `table` is set even for tables in which no hash is looked up */
     bool overflows;
 } rw_from;
 
@@ -43,12 +45,12 @@ typedef struct rw_from_ctes {
     size_t count;
 } rw_from_ctes;
 
-/* False: there are too many. */
+/* Notes the names of all WITHs of the statement. False: there are too many. */
 PGW_MUST_CHECK bool rw_from_note_ctes(rw_from_ctes *ctes, const PgQuery__Node *statement);
 void rw_from_add_relation(rw_from *in, const rw_from_ctes *ctes, const PgQuery__RangeVar *relation);
 void rw_from_add(rw_from *in, const rw_from_ctes *ctes, const PgQuery__Node *from);
 
-/* Whether it is a table of ours, and the only one that is called so. */
+/* Whether the item is a configured table, and no other item of the FROM has its name. */
 bool rw_from_is_ours(const rw_from *in, const rw_from_item *of);
 /* What the statement calls a column of the item. */
 const char *rw_from_column(const rw_from *in, const rw_from_item *of, size_t column);
@@ -62,7 +64,7 @@ bool rw_from_is_column(const rw_from *in, const rw_from_item *of, const PgQuery_
  * rows, by inner joins with USING or NATURAL alone, and is of its type. */
 bool rw_from_equals_key(const rw_from *in, const rw_from_item *of, size_t i,
                         const PgQuery__Node *column);
-/* Whether such a join makes column `i` of the hash key of one that of the other. */
+/* Whether a join by USING or NATURAL merges column `i` of the hash keys of both items. */
 bool rw_from_merges_keys(const rw_from *in, const rw_from_item *one, const rw_from_item *other,
                          size_t i);
 

@@ -94,7 +94,8 @@ static int size_of(uint32_t type)
     return type == PGW_INT2 ? 2 : type == PGW_INT4 ? 4 : type == PGW_INT8 ? 8 : 0;
 }
 
-/* Of an integer as it is compared; 0: it is none, or a parameter without a type. */
+/* The size in bytes of the integer type that a cell is compared as; 0: it is no integer, or a
+ * parameter without a type. */
 static int size_of_cell(const rw_cell *cell, rw_declared declared)
 {
     int64_t number;
@@ -255,7 +256,8 @@ static void add_ranges(const rw_lookup *lookup, const uint64_t *hashes, const ch
 void rw_lookup_render_sql(const rw_lookup *lookup, const uint64_t *hashes,
                           const rw_sql_prepare *prepared, pgw_arena *arena, pgw_buf *out)
 {
-    if (lookup->table->oid == 0) { /* its server changes no types of keys */
+    if (lookup->table->oid == 0) {
+        /* A server without oids (YDB) never changes the type of a key column. */
         rw_lookup_render(lookup, hashes, 0, out);
         return;
     }

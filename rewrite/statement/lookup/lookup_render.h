@@ -21,9 +21,9 @@ void rw_lookup_render(const rw_lookup *lookup, const uint64_t *hashes, uint32_t 
 /* Whether the server can compute the hashes of keys, if they hold parameters of what is prepared,
  * and of a table that it was asked about: no other server has the functions. */
 PGW_MUST_CHECK bool rw_lookup_has_sql(const rw_lookup *lookup, const rw_sql_prepare *prepared);
-/* The same for what SQL's PREPARE keeps: keys that hold a parameter have such expressions. A row is
- * lost by none: if one cannot be computed, or the name means another table when the statement is
- * run, or the key's columns have other types by then, all rows are looked at. */
+/* The condition for what SQL's PREPARE keeps: keys that hold a parameter have expressions of the
+ * server's. No row is lost: if a hash cannot be computed, or the name means another table when the
+ * statement is run, or the key's columns have other types by then, all rows are looked at. */
 void rw_lookup_render_sql(const rw_lookup *lookup, const uint64_t *hashes,
                           const rw_sql_prepare *prepared, pgw_arena *arena, pgw_buf *out);
 

@@ -24,13 +24,13 @@ typedef struct finder {
     const rw_catalog *catalog;
     const rw_star_map *stars;
     bool copies;             /* COPY takes no parameters */
-    bool keeps;              /* it is SQL's PREPARE */
-    uint32_t queries, query; /* so many were met; the one that is looked at */
+    bool keeps;              /* the statement is SQL's PREPARE */
+    uint32_t queries, query; /* how many queries were met; the number of the current one */
     rw_from_ctes ctes;
     pgw_buf places, cells, names;
 } finder;
 
-/* False: it is more than a constant or a parameter, and at most a cast. */
+/* Adds a value. False: it is more than a constant or a parameter with at most a cast. */
 static bool add_cell(finder *find, const rw_equation *from, node value)
 {
     rw_lookup_value it;
@@ -51,20 +51,20 @@ static bool add_cell(finder *find, const rw_equation *from, node value)
 
 /* What a WHERE or ON asks for. */
 typedef struct asked {
-    const rw_from *in; /* the names there */
+    const rw_from *in; /* the FROM whose names the conditions use */
     rw_equation list[MOST_CONDITIONS];
     size_t count;
-    const PgQuery__BoolExpr *alternatives[MOST_ALTERNATIVES]; /* ORs beside them */
+    const PgQuery__BoolExpr *alternatives[MOST_ALTERNATIVES]; /* ORs that must be true as well */
     size_t alternative_count;
-    int where; /* the token of the word */
-    int until; /* the last one, where all is one OR; else 0 */
+    int where; /* index of the token WHERE or ON */
+    int until; /* index of the last token of the condition, if all of it is one OR; else 0 */
 } asked;
 
 /* Where a column of the hash key has its values. */
 typedef struct source {
     const rw_equation *from;
-    size_t place; /* in its rows */
-    size_t next;  /* which of them the key takes */
+    size_t place; /* index of the column among the columns of `from` */
+    size_t next;  /* index of the value of `from` that the next key takes */
 } source;
 
 static bool find_source(const asked *by, const rw_from_item *of, size_t i, source *out)
@@ -133,7 +133,7 @@ static uint32_t add_keys(finder *find, source *sources, size_t count)
     return keys;
 }
 
-/* What is wrapped has one WHERE of its own. */
+/* Whether the subquery in the table's place already got a WHERE. */
 static bool has_where(const finder *find, const rw_lookup_place *place)
 {
     const rw_lookup_place *before = (const rw_lookup_place *)(const void *)find->places.ptr;
@@ -183,7 +183,7 @@ static bool is_renamed_and_kept(const finder *find, const rw_from_item *of)
     return find->keeps && of->alias != NULL && of->alias->n_colnames > 0;
 }
 
-/* False: its key is not given. */
+/* Adds the lookup of a table. False: the conditions do not give its hash key. */
 static bool look_up(finder *find, const asked *by, const rw_from_item *of)
 {
     size_t before = find->cells.len;
@@ -271,7 +271,8 @@ static bool has_room(const finder *find)
     return find->places.len / sizeof(rw_lookup_place) < RW_LOOKUPS_MAX;
 }
 
-/* Where an ON that is one OR ends is not looked for. */
+/* Reads the conditions of a WHERE or ON. An ON that is one OR is left out: its end is not looked
+ * for. */
 static void read_conditions(const finder *find, node conditions, const char *word, asked *by)
 {
     rw_equations_collect(conditions, by->list, &by->count, MOST_CONDITIONS);
@@ -343,7 +344,8 @@ static bool visit(void *context, const ProtobufCMessage *message)
     if (has_names(message))
         find->query = ++find->queries;
     if (type == &pg_query__create_table_as_stmt__descriptor)
-        return true; /* in EXPLAIN: a materialized view keeps its query */
+        return true; /* CREATE TABLE AS under EXPLAIN is left alone: a materialized view keeps its
+                        query. */
     if (type == &pg_query__select_stmt__descriptor) {
         const PgQuery__SelectStmt *it = (const PgQuery__SelectStmt *)message;
         look(find, NULL, it->from_clause, it->n_from_clause, it->where_clause);
@@ -361,7 +363,8 @@ static bool visit(void *context, const ProtobufCMessage *message)
     return all;
 }
 
-/* What else holds a query keeps it, for another day, and shows it: views, policies. */
+/* Whether hashes may be put in: other statements, such as CREATE VIEW, keep their query and show
+ * it. */
 static bool may_look_up(const PgQuery__Node *statement)
 {
 #define KIND(name) (statement->node_case == PG_QUERY__NODE__NODE_##name##_STMT)

@@ -10,9 +10,9 @@
 
 #include <pg_query/pg_query.pb-c.h>
 
-/* NULL: there are none. In `arena`. `text` is what the tree was made of;
- * standard_conforming_strings is on. `stars` (NULL: none) is what else is changed in it. What is
- * not understood is left out: the statement is right without. */
+/* The lookups of a statement, in `arena`; NULL: none. `text` is what the tree was made of;
+ * standard_conforming_strings is on. `stars` (NULL: none) are the other changes of the text. A
+ * lookup that is not understood is left out: the statement is right without. */
 const rw_lookup_map *rw_lookup_find(const PgQuery__Node *statement, pgw_slice text,
                                     const rw_catalog *catalog, const rw_star_map *stars,
                                     pgw_arena *arena);

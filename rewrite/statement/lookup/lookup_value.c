@@ -38,7 +38,7 @@ static bool read_cast(bool array, node *value, uint32_t *cast)
     return *cast != PGW_UNSPECIFIED;
 }
 
-/* That of a whole list. What has another one of its own is not understood. */
+/* Reads the cast of a whole list. An element with another cast of its own is not understood. */
 static bool read_cast_of_all(const PgQuery__TypeName *type, uint32_t *cast)
 {
     uint32_t own = *cast;

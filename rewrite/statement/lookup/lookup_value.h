@@ -19,8 +19,8 @@ typedef struct rw_lookup_value {
  * otherwise the tree has that, so `char` there is "char", another type. Of an array, its elements;
  * else PGW_UNSPECIFIED. */
 uint32_t rw_lookup_type_named(const PgQuery__TypeName *type);
-/* One of the equation's, or of one of its rows. False: it is more than a constant or a parameter,
- * and at most a cast to a type that is known here by its name alone. */
+/* Reads a value of the equation, or of one of its rows. False: it is more than a constant or a
+ * parameter with at most one cast, to a type that is known here by its name alone. */
 bool rw_lookup_value_read(const rw_equation *from, const PgQuery__Node *value,
                           rw_lookup_value *out);
 

@@ -76,7 +76,7 @@ static pgw_slice said(const reader *in, rw_token_span span)
     return (pgw_slice){in->text.ptr + start, in->tokens[span.to - 1].end - start};
 }
 
-/* Its number, where it is an integer alone that a sum of two of them does not overflow. */
+/* Reads the span as one integer of at most 18 digits, so that a sum of two does not overflow. */
 static bool is_number(const reader *in, rw_token_span span, uint64_t *number)
 {
     pgw_slice text = said(in, span);
@@ -151,7 +151,8 @@ static void render(const reader *in, const rw_range_edit *edit, pgw_buf *out)
             add_piece(in, edit, &in->map->pieces[edit->piece + i], 0, out);
 }
 
-/* Where it stands: what is put before a token comes right behind the one before it. */
+/* The bytes that the edit replaces. What is put before a token comes right behind the token before
+ * it. */
 static rw_change change_of(const reader *in, const rw_range_edit *edit)
 {
     uint32_t from = edit->at.from;
@@ -161,7 +162,7 @@ static rw_change change_of(const reader *in, const rw_range_edit *edit)
     return (rw_change){.at = from > 0 ? in->tokens[from - 1].end : 0};
 }
 
-/* In order of the text, and behind what is put there already. */
+/* Inserts the change in the order of the text, behind changes at the same byte. */
 static void insert(rw_change *changes, size_t count, rw_change change)
 {
     for (; count > 0 && changes[count - 1].at > change.at; count--)

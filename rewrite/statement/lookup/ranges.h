@@ -32,19 +32,19 @@ typedef struct rw_range_edit {
     rw_token_span at;
     uint32_t table;         /* The read table's place in the catalog, from 0. */
     uint32_t name;          /* the token of the table's name, as a lookup of it has it */
-    uint32_t piece, pieces; /* the first of its pieces, and how many they are */
-    uint32_t branches;      /* So many times they stand there, joined by UNION ALL, in parentheses,
-                               once for each bucket; 0: once, without. */
+    uint32_t piece, pieces; /* index of the first piece, and how many pieces the edit has */
+    uint32_t branches; /* how many times the pieces are written, in parentheses, joined by UNION
+                          ALL, once for each bucket; 0: once, without parentheses */
     rw_token_span limit, offset;
-    uint32_t behind, behind_len; /* the bytes behind the parenthesis */
+    uint32_t behind, behind_len; /* place in `bytes` of the text behind the parenthesis */
 } rw_range_edit;
 
-/* All of a statement's, found in its tree (ranges_tree.h), the same for each text of its shape. No
- * pointers but into itself, so that it can be kept. */
+/* All edits of a statement, found in its tree (ranges_tree.h), the same for each text of its shape.
+ * The map has no pointers but into itself, so that it can be kept. */
 typedef struct rw_range_map {
     size_t size; /* bytes, with all that it points to */
     uint32_t edit_count, piece_count;
-    const rw_range_edit *edits; /* in order of the text */
+    const rw_range_edit *edits; /* edits in the order of the text */
     const rw_range_piece *pieces;
     const char *bytes;
 } rw_range_map;
@@ -63,10 +63,10 @@ bool rw_table_has_ranges(const rw_table *table);
 /* The number of a bucket as a constant of the hash column's type: a store that has to convert one
  * of both does not look for ranges. */
 void rw_add_bucket(const rw_table *table, uint32_t bucket, pgw_buf *out);
-/* Of arrays of edits, at least one, pieces and bytes; in the arena. */
+/* Makes a map, in the arena, of arrays of edits (at least one) and pieces, and of bytes. */
 const rw_range_map *rw_range_map_make(const pgw_buf *edits, const pgw_buf *pieces,
                                       const pgw_buf *bytes, pgw_arena *arena);
-/* A copy, freed by free(). */
+/* A copy of the map, freed by free(). */
 rw_range_map *rw_range_map_copy(const rw_range_map *map);
 /* The buckets that a table, whose name begins with this token, is looked for in. `map` NULL, or
  * nothing was put in for the table: 0. */

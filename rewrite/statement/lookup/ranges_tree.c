@@ -24,7 +24,7 @@ typedef struct finder {
     const rw_star_map *stars;
     const rw_lookup_map *lookups;
     rw_from_ctes ctes;
-    node written_out; /* The last WHERE whose comparisons of rows were. */
+    node written_out; /* The last WHERE whose comparisons of rows were written out. */
     pgw_buf edits, pieces, bytes;
     bool by_value;
 } finder;
@@ -72,7 +72,7 @@ static bool has_room(const finder *find)
 
 /* --- rows that are compared --- */
 
-/* From the column `i` on. */
+/* Writes out the comparison of the columns from `i` on. */
 static void add_columns_of_row(finder *find, const rw_row_value *row, size_t i)
 {
     bool last = i + 1 == row->width;
@@ -150,7 +150,8 @@ static void add_buckets(finder *find, const rw_from_item *of, bool parenthesis)
     add_text(find, mark);
 }
 
-/* Once, also where several tables are looked for by one WHERE. */
+/* Writes out the row comparisons of a WHERE once, even where several tables are looked for by it.
+ */
 static void write_rows_out(finder *find, const rw_from_item *of, node where)
 {
     rw_row_value rows[RW_ROW_VALUES_MAX];
@@ -192,7 +193,7 @@ typedef struct named {
     bool shows_hash;
 } named;
 
-/* A star shows the hash column to who names it, anywhere. */
+/* Notes a name. A star shows the hash column if the statement names it anywhere. */
 static void note_name(const named *it, node field)
 {
     bool star = field->node_case == PG_QUERY__NODE__NODE_A_STAR;
@@ -239,7 +240,7 @@ static void add_order(const rw_table *table, size_t depth, bool down, pgw_buf *o
     pgw_buf_add_str(out, down ? " DESC LIMIT " : " LIMIT ");
 }
 
-/* Behind name[.name…]. */
+/* The index of the token behind `name.name` that begins at `at`. */
 static uint32_t skip_names(const finder *find, uint32_t at)
 {
     const rw_tokens *in = &find->tokens;
@@ -261,7 +262,8 @@ static bool has_sign(const finder *find, uint32_t behind_name)
 typedef struct asking {
     const PgQuery__SelectStmt *select;
     const rw_from_item *of;
-    rw_token_span name, where; /* of its table; behind the word WHERE, none if there is none */
+    rw_token_span name, where; /* tokens of the table's name; tokens behind the word WHERE, none if
+                                  there is no WHERE */
     rw_first_rows rows;
 } asking;
 
@@ -300,7 +302,7 @@ static void add_arm(finder *find, const asking *by, bool down)
     add_words(find, ") AS b");
 }
 
-/* How long a branch is, in the text at hand. */
+/* The length of a branch in bytes, in this text of the statement. */
 static size_t length_of(const finder *find, uint32_t first)
 {
     enum { NUMBER = 24 };
@@ -337,7 +339,8 @@ static void add_called(finder *find, const rw_from_item *of, rw_range_edit *edit
     edit->behind_len = (uint32_t)find->bytes.len - edit->behind;
 }
 
-/* False: it asks for something else, or what would be put in is too long. */
+/* Adds an edit for first rows. False: the SELECT asks for something else, or the edit would be too
+ * long. */
 static bool add_first_rows(finder *find, const PgQuery__SelectStmt *select, const rw_from *in)
 {
     asking by = {.select = select, .of = &in->items[0]};
@@ -373,8 +376,8 @@ static bool add_first_rows(finder *find, const PgQuery__SelectStmt *select, cons
 
 /* --- conditions --- */
 
-/* LIKE with a pattern that begins with what no row is free of; what a parameter is given is hoped
- * to. */
+/* Whether the condition is LIKE with a pattern that begins with no wildcard; of a parameter that is
+ * assumed. */
 static bool is_like(finder *find, const rw_sought *it, node condition)
 {
     if (condition->node_case != PG_QUERY__NODE__NODE_A_EXPR)
@@ -461,7 +464,7 @@ static bool visit(void *context, const ProtobufCMessage *message)
     return rw_walk(message, visit, find);
 }
 
-/* What else holds a query keeps it for another day. */
+/* Whether ranges may be put in: other statements, such as CREATE VIEW, keep their query. */
 static bool may_read(node statement)
 {
 #define KIND(name) (statement->node_case == PG_QUERY__NODE__NODE_##name##_STMT)

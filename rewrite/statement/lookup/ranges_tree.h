@@ -17,9 +17,9 @@ typedef struct rw_ranges_found {
     bool by_value;           /* the statement's constants decide */
 } rw_ranges_found;
 
-/* In the arena. `text` is what the tree was made of; standard_conforming_strings is on. Tables that
- * `lookups` (NULL: none) asks for by their whole hash key are left out, and those that `stars`
- * (NULL: none) put a subquery in the place of. */
+/* The edits of a statement, in the arena. `text` is what the tree was made of;
+ * standard_conforming_strings is on. Left out are tables that `lookups` (NULL: none) asks for by
+ * their whole hash key, and those in whose place `stars` (NULL: none) put a subquery. */
 rw_ranges_found rw_ranges_find(const PgQuery__Node *statement, pgw_slice text,
                                const rw_catalog *catalog, const rw_star_map *stars,
                                const rw_lookup_map *lookups, pgw_arena *arena);

@@ -14,9 +14,7 @@
 
 typedef const PgQuery__Node *node;
 
-enum {
-    MOST_LOOKED_FOR = 64
-}; /* columns of a table without an index that conditions may be about */
+enum { MOST_LOOKED_FOR = 64 }; /* columns of a table that are tried for `asked` */
 
 /* A statement while it is looked through. */
 typedef struct finder {
@@ -54,7 +52,7 @@ typedef struct place {
     node where;
     PgQuery__Node **from;
     size_t from_count;
-    const PgQuery__SelectStmt *select; /* NULL: it is none */
+    const PgQuery__SelectStmt *select; /* the SELECT; NULL: the query is UPDATE or DELETE */
 } place;
 
 static bool is_join(node from)
@@ -100,7 +98,8 @@ static rw_bound bound_by_joins(const rw_sought *it, node from, size_t *leaf)
 
 static rw_bound bound_in(const place *at, const rw_sought *it)
 {
-    size_t leaf = at->select == NULL; /* the table of an UPDATE or DELETE is none of the FROM */
+    /* The written table of an UPDATE or DELETE is not in its FROM. */
+    size_t leaf = at->select == NULL;
     rw_bound found = rw_bound_of(it, at->where);
     for (size_t i = 0; i < at->from_count; i++)
         found = rw_bound_more(found, bound_by_joins(it, at->from[i], &leaf));
@@ -335,7 +334,7 @@ static bool visit(void *context, const ProtobufCMessage *message)
     return rw_walk(message, visit, find);
 }
 
-/* What is kept for another day, or only planned, reads nothing now. */
+/* Whether the statement reads now: one that is only kept or planned does not. */
 static bool may_read(const PgQuery__Node *statement)
 {
 #define KIND(name) (statement->node_case == PG_QUERY__NODE__NODE_##name##_STMT)

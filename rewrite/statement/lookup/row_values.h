@@ -11,14 +11,15 @@
 enum { RW_ROW_WIDTH = 8, RW_ROW_VALUES_MAX = 4 };
 
 typedef struct rw_row_value {
-    rw_token_span at; /* of all of the comparison */
+    rw_token_span at; /* tokens of the whole comparison */
     size_t width;     /* columns, at least two */
     rw_token_span columns[RW_ROW_WIDTH], values[RW_ROW_WIDTH];
-    bool less, equal; /* `<` or `<=`, else `>` or `>=`; the latter of both */
+    bool less, equal; /* `less`: the operator is `<` or `<=`, else `>` or `>=`; `equal`: it is `<=`
+                         or `>=` */
 } rw_row_value;
 
-/* Those of columns and constants or parameters that must all be true, in order of the text; at most
- * RW_ROW_VALUES_MAX, more are left out. */
+/* Finds comparisons of columns with constants or parameters that must all be true, in the order of
+ * the text; of more than RW_ROW_VALUES_MAX the rest is left out. */
 size_t rw_row_values_find(const PgQuery__Node *where, const rw_tokens *tokens, rw_row_value *list);
 
 #endif

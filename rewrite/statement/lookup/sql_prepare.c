@@ -12,7 +12,7 @@ static uint32_t type_of(const PgQuery__TypeName *type)
     return type->n_array_bounds > 0 ? pgw_array_of(named) : named;
 }
 
-/* False: one is not known. */
+/* Reads the declared types. False: one is not known here. */
 static bool read_types(const PgQuery__PrepareStmt *it, uint32_t *types)
 {
     for (size_t i = 0; i < it->n_argtypes; i++) {
@@ -25,13 +25,13 @@ static bool read_types(const PgQuery__PrepareStmt *it, uint32_t *types)
     return true;
 }
 
-/* Behind PREPARE, a name, types in parentheses, and AS. No pointer: it was not found. */
+/* The statement behind PREPARE, a name, types in parentheses, and AS. No pointer: not found. */
 static pgw_slice kept_of(pgw_slice text)
 {
     rw_lexer lexer;
     rw_lexer_init(&lexer, text, true);
     (void)rw_lexer_next(&lexer);
-    (void)rw_lexer_next(&lexer); /* the name, which may be "as", too */
+    (void)rw_lexer_next(&lexer); /* Skips the name, which may be "as". */
     rw_token token;
     int depth = 0;
     do {

@@ -9,8 +9,8 @@
 
 #include <pg_query/pg_query.pb-c.h>
 
-/* NULL: it is no PREPARE, or declares a type that is not known here by its name. In `arena`; `text`
- * is what the tree was made of; standard_conforming_strings is on. */
+/* Reads a PREPARE, in `arena`; NULL: it is none, or declares a type that is not known here by its
+ * name. `text` is what the tree was made of; standard_conforming_strings is on. */
 const rw_sql_prepare *rw_sql_prepare_find(const PgQuery__Node *statement, pgw_slice text,
                                           pgw_arena *arena);
 

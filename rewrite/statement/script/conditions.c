@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* The hashes of its constant keys. False: one of them cannot be computed. */
+/* Computes the hashes of the keys that are constants. False: one of them cannot be computed. */
 static bool hash_constants(const rw_lookup *lookup, const pgw_reading *reading, uint64_t *hashes)
 {
     for (size_t key = 0; key < lookup->keys; key++)
@@ -32,7 +32,8 @@ static bool takes(const rw_lookup *lookup, uint32_t bound, const rw_prepared *pr
                           rw_lookup_takes(lookup, prepared->text, prepared->declared));
 }
 
-/* In order of the text; a condition first, which may end a subquery that a star has begun. */
+/* Adds a change in the order of the text. Conditions are added first: one may end a subquery that a
+ * star has begun. */
 static void add(rw_conditions *to, rw_change change)
 {
     size_t i = to->count++;
@@ -69,7 +70,7 @@ static bool spell_constants(const rw_lookup *lookup, const pgw_reading *reading,
 static void add_spelled(rw_conditions *to, const rw_lookup *lookup, const rw_change *changes)
 {
     for (size_t i = 0; i < lookup->keys * lookup->table->hash_key_count; i++)
-        if (changes[i].cut > 0 && !has(to, changes[i].at)) /* it may be in many keys */
+        if (changes[i].cut > 0 && !has(to, changes[i].at)) /* One constant may be in many keys. */
             add(to, changes[i]);
 }
 
@@ -101,7 +102,8 @@ static const rw_lookup *given_or_joined(const rw_lookup *join, const rw_statemen
     return join;
 }
 
-/* Of what is read anew, by another TimeZone, whenever the server looks at it again. */
+/* Adds a condition to a PREPARE, whose constants the server reads anew, perhaps in another
+ * TimeZone, whenever it analyzes the statement again. */
 static void add_by_sql(rw_conditions *to, const rw_lookup *lookup, const rw_sql_prepare *kept,
                        const pgw_reading *reading)
 {
@@ -143,7 +145,8 @@ static void add_condition(rw_conditions *to, const rw_lookup *lookup, const rw_p
     add(to, (rw_change){.at = lookup->at, .text = pgw_arena_keep(reading->arena, &text)});
 }
 
-/* Behind whatever else ends there: a call that something is put around may be the last of an OR. */
+/* Adds the closing parentheses behind all else that ends there: the last part of an OR may be a
+ * call that something is put around. */
 static void close_alternatives(rw_conditions *to)
 {
     for (size_t i = 0; i < to->lookup_count; i++)
@@ -214,7 +217,8 @@ static const rw_change *locate(const rw_conditions *conditions, pgw_slice text, 
     size_t added = 0, cut = 0;
     for (size_t i = 0; i < conditions->count; i++) {
         const rw_change *it = &conditions->list[i];
-        *at = pgw_characters(text, it->at, utf8) + 1; /* in the client's text */
+        /* The change's position is counted in the client's text. */
+        *at = pgw_characters(text, it->at, utf8) + 1;
         size_t more = pgw_characters(it->text, it->text.len, utf8);
         if (position < *at + added - cut)
             break;

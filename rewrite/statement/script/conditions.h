@@ -8,20 +8,21 @@
 #include "rewrite/statement/words/statement.h"
 
 typedef struct rw_conditions {
-    rw_change *list; /* in order of `at` */
+    rw_change *list; /* changes of the statement, in the order of `at` */
     size_t count;
-    const rw_lookup **lookups; /* whose conditions are among them, in order */
+    const rw_lookup **lookups; /* lookups whose conditions are in `list`, in its order */
     size_t lookup_count;
-    uint32_t parameters; /* that are none of the client's … */
-    uint32_t own;        /* … and stand behind these */
-    bool in_text;        /* the former are bound in text: some are arrays, or buckets */
-    bool by_sql;         /* it is a PREPARE: there are none, the server computes hashes of keys */
-    size_t made;         /* … by expressions of so many bytes */
+    uint32_t parameters; /* parameters for hashes, which stand behind the `own` ones */
+    uint32_t own;        /* parameters of the client's statement */
+    bool in_text;        /* the added parameters are bound in text: some are arrays, or buckets */
+    bool by_sql; /* the statement is a PREPARE: no parameters are added, and the server computes the
+                    hashes */
+    size_t made; /* bytes of the conditions that are put into a PREPARE */
 } rw_conditions;
 
 /* A statement that is prepared: the hashes of keys that hold its parameters are further ones. */
 typedef struct rw_prepared {
-    pgw_slice text;       /* of the statement */
+    pgw_slice text;       /* text of the statement */
     rw_declared declared; /* types of its parameters */
     uint32_t parameters;  /* how many it has */
 } rw_prepared;
@@ -32,26 +33,27 @@ typedef struct rw_prepared {
  * expressions, which the server computes. */
 void rw_conditions_of(const rw_statement *statement, const rw_prepared *prepared,
                       const pgw_reading *reading, rw_conditions *out);
-/* A copy that needs nothing of what it was made of but the tables. */
+/* A copy of the conditions that shares nothing with them but the tables. */
 void rw_conditions_keep(const rw_conditions *conditions, pgw_arena *arena, rw_conditions *out);
 /* `text`: the statement, as it was read. */
 void rw_conditions_render(const rw_conditions *conditions, pgw_slice text, pgw_buf *out);
-/* Where a position in it (characters, from 1) is in the client's text. One inside of something put
- * in is where that was put in. */
+/* Where a position in the rendered statement (characters, from 1) is in the client's text. A
+ * position inside of something put in is where that was put in. */
 size_t rw_conditions_position(const rw_conditions *conditions, pgw_slice text, size_t position,
                               bool utf8);
-/* Whether such a position is in something put in. */
+/* Whether a position in the rendered statement is in something put in. */
 bool rw_conditions_put_in(const rw_conditions *conditions, pgw_slice text, size_t position,
                           bool utf8);
-/* What such a further parameter is given. */
+/* The value of a parameter that keyspread adds. */
 typedef struct rw_further {
     uint64_t hash;
-    pgw_slice hashes; /* of all elements of an array, as an array in text; no pointer: none */
+    pgw_slice hashes; /* hashes of an array's elements, in text; no pointer: see `hash` */
 } rw_further;
 
-/* The types of the further parameters, in their order. */
+/* The types of the parameters that keyspread adds, in their order. */
 void rw_conditions_types(const rw_conditions *conditions, uint32_t *types);
-/* What a Bind gives them. Not PGW_KNOWN: the statement has to go as its client wrote it. */
+/* Computes the values of the added parameters for a Bind. Not PGW_KNOWN: the statement has to go as
+ * its client wrote it. */
 PGW_MUST_CHECK pgw_verdict rw_conditions_bind(const rw_conditions *conditions, rw_params params,
                                               const pgw_reading *reading, rw_further *out);
 

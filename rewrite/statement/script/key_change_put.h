@@ -6,12 +6,13 @@
 
 #include "rewrite/statement/words/statement.h"
 
-/* One that is for certain Binds only is noted, and put in by rw_key_change_of(). False: stars stand
- * in what is moved; the error is filled (0A000). Lookups there are left out. */
+/* Puts a change of a key into its statement. One for certain Binds only is noted, and put in by
+ * rw_key_change_of(). False: stars stand in text that is moved; the error is filled (0A000).
+ * Lookups there are left out. */
 PGW_MUST_CHECK bool rw_key_change_put(const rw_key_change *change, rw_statement *statement,
                                       pgw_arena *arena, pgw_error *error);
 
-/* The same for those Binds: a statement that changes its key. False: there is none. */
+/* Makes the statement that changes the key, for Binds that do. False: there is none. */
 PGW_MUST_CHECK bool rw_key_change_of(const rw_statement *statement, pgw_arena *arena,
                                      rw_statement *out);
 

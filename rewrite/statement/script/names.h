@@ -13,7 +13,7 @@
 typedef struct rw_named {
     const char *name;
     uint32_t type; /* PGW_UNKNOWN: nothing said it yet; PGW_UNSPECIFIED: not known here */
-    const PgQuery__Node *node; /* of a query's own column: its expression; else NULL */
+    const PgQuery__Node *node; /* expression of a query's own column; else NULL */
 } rw_named;
 
 typedef struct rw_columns {
@@ -27,7 +27,7 @@ typedef struct rw_relation {
     const char *schema, *name; /* "": none is written */
 } rw_relation;
 
-/* What stands in a FROM, or is written. */
+/* An item of a FROM, or the table that is written. */
 typedef struct rw_item {
     struct rw_item *next;
     const char *name;
@@ -44,7 +44,7 @@ typedef struct rw_cte {
 typedef struct rw_scope {
     const struct rw_scope *outer;
     rw_item *items;
-    const rw_cte *ctes; /* those of outer scopes among them */
+    const rw_cte *ctes; /* WITH queries, those of outer scopes included */
 } rw_scope;
 
 void rw_scope_add(rw_scope *scope, const char *name, rw_columns columns, pgw_arena *arena);

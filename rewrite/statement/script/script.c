@@ -22,29 +22,29 @@ typedef struct reading {
     const pgw_env *env;
     rw_shape_cache *shapes; /* NULL: none */
     pgw_arena *arena;
-    const rw_noted *noted; /* the first tokens of this statement */
+    const rw_noted *noted; /* the first tokens of the current statement */
     rw_names names;
 } reading;
 
-/* One statement of it. */
+/* One statement of a script. */
 typedef struct candidate {
     const reading *in;
-    pgw_slice text; /* of this statement */
-    rw_lexer lexer; /* at its begin */
+    pgw_slice text; /* text of the statement */
+    rw_lexer lexer; /* lexer at the begin of the statement */
     const rw_piece *piece;
-    unsigned can; /* by its first word */
+    unsigned can; /* what the statement can do, by its first word */
     rw_statement *out;
 } candidate;
 
 /* What a statement can do, by its first word. */
 enum {
     INSERTS = 1 << 0,
-    WRITES = 1 << 1,  /* by that word alone */
-    HOLDS = 1 << 2,   /* … or by another that writes behind it */
-    SHOWS = 1 << 3,   /* may ask for rows, or show them */
-    UNREAD = 1 << 4,  /* the backend has to make sense of it if libpg_query cannot: nothing of ours
-                         is written at once, or rw_insert_parse() has found that it is not ours */
-    DEFINES = 1 << 5, /* tables, or it names them with ONLY */
+    WRITES = 1 << 1, /* writes by its first word alone */
+    HOLDS = 1 << 2,  /* writes if a word further on in it does */
+    SHOWS = 1 << 3,  /* may ask for rows, or show them */
+    UNREAD = 1 << 4, /* passes if libpg_query cannot read it: it writes no configured table at once,
+                        or rw_insert_parse() has found that its table is none */
+    DEFINES = 1 << 5, /* makes or alters tables, or names them with ONLY */
     WITH = 1 << 6
 };
 
@@ -101,7 +101,7 @@ static void refuse(const candidate *it, const pgw_error *error)
     it->out->error = kept;
 }
 
-/* Too large: nothing but the lexer can be asked. */
+/* Checks, by the lexer alone, a statement that is too large for libpg_query. */
 static void check_words(const candidate *it)
 {
     if (!rw_scan_may_write(it->text, it->piece, &it->in->names.view, it->in->env, it->in->arena))
@@ -175,7 +175,7 @@ static bool may_be_newer(const candidate *it, rw_tree_answer answer)
     return answer == RW_TREE_UNPARSED && rw_grammar_is_older(it->in->env);
 }
 
-/* What certainly only reads, or removes rows. */
+/* Reads a statement that certainly only reads or removes rows. */
 static void show(const candidate *it)
 {
     rw_tree_found found;
@@ -213,14 +213,15 @@ static bool check_tree(const candidate *it)
     return found.inserts && answer == RW_TREE_HARMLESS;
 }
 
-/* Whether an INSERT of ours names a column that nobody is to know of. */
+/* Whether an INSERT into a strict table names the hash column. */
 static bool names_hash(const candidate *it)
 {
     const rw_table *table = it->out->insert->table;
     return table->strict && rw_text_mentions(it->text, table->columns[table->hash_column].name);
 }
 
-/* In the query that an INSERT of ours takes its rows from, and in what stands behind them. */
+/* Writes out the stars in the query that an INSERT takes its rows from, and in what stands behind
+ * it. */
 static void put_stars(const candidate *it)
 {
     rw_tree_found found;
@@ -254,7 +255,7 @@ static void parse_insert(const candidate *it)
     }
 }
 
-/* Where tables are made from here on is not known. */
+/* Whether it is not known in which schema tables are made from here on. */
 static bool is_placeless(const rw_catalog *planned)
 {
     for (size_t i = 0; planned->unqualified != NULL && i < planned->count; i++)
@@ -337,7 +338,7 @@ static void judge(const candidate *it)
     if (it->can & INSERTS || (with && !reads)) {
         parse_insert(it);
         if (it->out->kind != RW_STATEMENT_FORWARD)
-            return; /* an INSERT … VALUES of ours has no room for another write behind it */
+            return; /* An INSERT … VALUES has no room for another write behind it. */
     }
     if (reads) {
         if (check_tree(it) && with)
@@ -418,7 +419,8 @@ static void refuse_unknown(reading *in, rw_statement *out)
 
 /* --- the script --- */
 
-/* An INSERT, or one that PostgreSQL would refuse if the table were ours; or a change of its key. */
+/* Whether it writes rows or the key of a configured table, or is refused by an error other than
+ * 0A000. */
 static bool is_about_table(const rw_statement *statement)
 {
     return statement->kind == RW_STATEMENT_INSERT || statement->change != NULL ||
@@ -426,7 +428,7 @@ static bool is_about_table(const rw_statement *statement)
            (statement->kind == RW_STATEMENT_REFUSED && !pgw_error_is(statement->error, "0A000"));
 }
 
-/* What it would be if what is not known to mean a table of ours did, or did not. */
+/* Reads the statement as if names of unknown meaning had this meaning. */
 static rw_statement read_as(const reading *in, const rw_piece *piece, rw_meaning meaning)
 {
     reading read = *in;
@@ -458,8 +460,8 @@ static void check_unknown(reading *in, const rw_piece *piece, rw_statement *out)
         refuse_unknown(in, out);
 }
 
-/* A single one is in the arena, several are in `list` until the arena keeps them: it would be left
- * with all that they outgrow. */
+/* Adds a statement. A single one is in the arena; several are in `list` until the last, for the
+ * arena would keep each outgrown list. */
 static rw_statement *add_statement(rw_script *script, pgw_buf *list, pgw_arena *arena)
 {
     size_t size = sizeof(rw_statement);
@@ -480,7 +482,7 @@ static void refuse_rest(pgw_slice text, bool many, pgw_arena *arena, rw_statemen
 {
     statement->end = text.len;
     if (many && statement->kind == RW_STATEMENT_REFUSED)
-        return; /* with the same */
+        return; /* The statement is refused already, with the same error. */
     pgw_error *error = pgw_arena_alloc(arena, sizeof *error);
     if (many)
         pgw_fail(error, "54000",
@@ -494,7 +496,8 @@ static void refuse_rest(pgw_slice text, bool many, pgw_arena *arena, rw_statemen
     statement->error = error;
 }
 
-/* What its data is read by must not be changed by the same Query. */
+/* Refuses each COPY beside other statements: what its data is read by must not change in the same
+ * Query. */
 static void refuse_copies(const reading *in, rw_script *script)
 {
     for (size_t i = 0; i < script->count; i++) {

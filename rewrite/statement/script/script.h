@@ -11,11 +11,11 @@
 typedef struct rw_script {
     rw_statement *statements; /* empty statements are left out */
     size_t count;
-    unsigned effects; /* of all together */
-    bool refused;     /* any is REFUSED */
-    bool unseen;      /* any is */
-    bool changes;     /* any that is no INSERT is sent otherwise than it is written */
-    size_t inserts;   /* how many are INSERT */
+    unsigned effects; /* effects of all statements together */
+    bool refused;     /* a statement is REFUSED */
+    bool unseen;      /* a statement is `unseen` */
+    bool changes;     /* a statement that is no INSERT is sent otherwise than it is written */
+    size_t inserts;   /* how many statements are INSERT */
     bool escapes;     /* where its strings end depends on standard_conforming_strings */
     bool utf8;        /* what positions count: characters of UTF-8, or bytes */
 } rw_script;

@@ -52,7 +52,7 @@ static place next_place(place here, pgw_slice text, rw_token before, rw_token to
                                                                                     : ELSEWHERE;
 }
 
-/* As scan.l tells an ICONST from an FCONST. */
+/* Whether the digits are an ICONST in PostgreSQL's scan.l, and no FCONST. */
 static bool fits_int4(pgw_slice digits)
 {
     while (digits.len > 0 && digits.ptr[0] == '0') {

@@ -7,8 +7,8 @@
 enum { BUCKETS = 2 * RW_SHAPE_CACHE_MAX };
 
 typedef struct rw_shape_cache_entry {
-    struct rw_shape_cache_entry *next;          /* in its bucket */
-    struct rw_shape_cache_entry *newer, *older; /* met later, earlier */
+    struct rw_shape_cache_entry *next;          /* next entry in the same bucket */
+    struct rw_shape_cache_entry *newer, *older; /* entries that were met next later, next earlier */
     uint64_t hash;
     bool inserts;
     rw_lookup_map *lookups; /* NULL: none */

@@ -23,16 +23,16 @@ typedef struct rw_shape_cache {
 /* What rw_tree_check() has said of a shape. */
 typedef struct rw_shape_said {
     bool inserts;
-    const rw_lookup_map *lookups; /* NULL: none. The cache's own, until the next is added */
-    const rw_star_map *stars;     /* NULL: none. As well */
-    const rw_range_map *ranges;   /* NULL: none. As well. */
-    const rw_read_map *reads;     /* NULL: none. As well */
+    const rw_lookup_map *lookups; /* NULL: none; the cache owns it until the next is added */
+    const rw_star_map *stars;     /* NULL: none; owned like `lookups` */
+    const rw_range_map *ranges;   /* NULL: none; owned like `lookups` */
+    const rw_read_map *reads;     /* NULL: none; owned like `lookups` */
 } rw_shape_said;
 
-/* Whether `shape` was added, and then with what. Shapes are compared byte by byte. */
+/* Whether the cache has `shape`, and what was said of it. Shapes are compared byte by byte. */
 PGW_MUST_CHECK bool rw_shape_cache_find(rw_shape_cache *cache, const rw_shape *shape,
                                         rw_shape_said *said);
-/* Adds a copy of what was not found. */
+/* Adds copies of a shape that was not found and of what was said of it. */
 void rw_shape_cache_add(rw_shape_cache *cache, const rw_shape *shape, rw_shape_said said);
 void rw_shape_cache_clear(rw_shape_cache *cache);
 

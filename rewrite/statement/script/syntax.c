@@ -6,7 +6,7 @@
 #include <pg_query.h>
 #include <string.h>
 
-/* libpg_query tells the words, and not the SQLSTATE. */
+/* libpg_query gives the message of an error, but not its SQLSTATE. */
 static bool refuse(const PgQueryError *refusal, pgw_error *error)
 {
     static const char bytes[] = "invalid byte sequence";

@@ -26,11 +26,11 @@ typedef struct walker {
     const pgw_env *env;
     pgw_error *error;
     rw_tree_found *found;
-    const char *inside; /* what the write stands in: "WITH", "PREPARE", … */
-    const void *spared; /* the INSERT that is the statement itself … */
-    const void *itself; /* … or the UPDATE */
-    size_t same_count;  /* … of its own */
-    bool sets_by_zone;  /* TimeZone decides what a key is set to: WHERE must be read by the same */
+    const char *inside; /* what the write stands in, such as "WITH" or "PREPARE" */
+    const void *spared; /* the INSERT that is the statement itself, or that PREPARE keeps */
+    const void *itself; /* the UPDATE that is the statement itself */
+    size_t same_count;  /* pairs of equal parameters that belong to `itself` */
+    bool sets_by_zone;  /* TimeZone decides what a key is set to; WHERE must be read by it */
     pgw_arena *arena;
 } walker;
 
@@ -101,7 +101,8 @@ static bool keeps(walker *walk, const rw_table *table, const PgQuery__UpdateStmt
     walk->found->by_value |= why != RW_KEEPS_ALWAYS;
     if (why == RW_KEEPS_ALWAYS)
         return true;
-    if (why == RW_KEEPS_NOT || table->columns[column].own_equals) /* who knows what WHERE finds */
+    /* An = operator of the database's own may find other rows. */
+    if (why == RW_KEEPS_NOT || table->columns[column].own_equals)
         return false;
     if (why == RW_KEEPS_PARAMETER)
         return note_same(walk, &table->columns[column], set, where);
@@ -143,14 +144,15 @@ static bool changes_key(walker *walk, const rw_table *table, const PgQuery__Upda
                               change);
 }
 
-/* Its parameters decide whether it leaves the key what it is. */
+/* Notes the change of a key for the case that parameters do not leave it what it is. */
 static void change_otherwise(walker *walk, const rw_table *table, const PgQuery__UpdateStmt *update)
 {
     size_t same = walk->found->same_count;
     if (same == 0)
         return;
     bool can = changes_key(walk, table, update);
-    walk->found->same_count = same; /* … also where its key can be no other */
+    /* The equal parameters stay noted even if the key cannot be changed. */
+    walk->found->same_count = same;
     if (!can)
         return;
     walk->same_count = same;
@@ -192,7 +194,7 @@ static bool sets_by_zone(const rw_table *table, const PgQuery__Node *target)
            rw_sets_by_zone(target->res_target, table->columns[rw_table_column(table, name)].type);
 }
 
-/* Once the table is seen, the text is another. */
+/* A text that sets an unseen key must be read again once the table is seen. */
 static void note_unseen(walker *walk, const PgQuery__RangeVar *relation,
                         PgQuery__Node *const *targets, size_t count)
 {
@@ -259,7 +261,7 @@ static bool visit_copy(walker *walk, const PgQuery__CopyStmt *copy)
     return true;
 }
 
-/* As defGetBoolean() reads an option's argument; what it would refuse counts as true. */
+/* Reads an option's argument as defGetBoolean() does; what that refuses counts as true. */
 static bool is_false(const PgQuery__Node *arg)
 {
     if (arg == NULL)
@@ -287,14 +289,15 @@ static bool executes(const PgQuery__ExplainStmt *explain)
 
 /* --- the walk --- */
 
-/* False if what is here, or below, has to be refused. */
+/* Visits a node. False: it, or a node below it, has to be refused. */
 static bool visit(void *context, const ProtobufCMessage *message)
 {
     walker *walk = context;
     const ProtobufCMessageDescriptor *type = message->descriptor;
     if (type == &pg_query__rule_stmt__descriptor ||
         type == &pg_query__create_function_stmt__descriptor)
-        return true; /* defined now, run some other day: the table itself catches it */
+        return true; /* A rule or function is only defined now; when it runs, the table itself
+                        catches a missing hash. */
     if (type == &pg_query__explain_stmt__descriptor) {
         const PgQuery__ExplainStmt *explain = (const PgQuery__ExplainStmt *)message;
         walk->inside = "EXPLAIN ANALYZE";
@@ -323,7 +326,8 @@ bool rw_tree_can_read(pgw_slice text, const rw_piece *piece)
     return text.len <= RW_TREE_MAX_BYTES && piece->tokens <= RW_TREE_MAX_TOKENS;
 }
 
-/* What is behind a token that cannot be read may be anything. */
+/* Whether libpg_query can be asked of the whole text. Behind a token that cannot be read anything
+ * may stand. */
 static bool can_read_all(pgw_slice text, const pgw_env *env)
 {
     rw_lexer lexer;
@@ -415,7 +419,8 @@ static rw_tree_answer check(walker *walk, const PgQuery__ParseResult *result, pg
         return RW_TREE_REFUSED;
     rw_tree_found *found = walk->found;
     if (found->change.otherwise && found->same_count != walk->same_count)
-        found->change = (rw_key_change){.table = NULL}; /* another UPDATE asks for more */
+        /* Another UPDATE in the statement needs equal parameters, too. */
+        found->change = (rw_key_change){.table = NULL};
     rw_stars_found shown;
     if (!rw_stars_find(top, walk->text, walk->catalog,
                        &(pgw_reading){walk->env, arena, walk->error}, &shown)) {
@@ -438,7 +443,7 @@ static bool is_one(const PgQuery__ParseResult *result)
     return result != NULL && result->n_stmts == 1 && result->stmts[0]->stmt != NULL;
 }
 
-/* NULL: the error is filled with what PostgreSQL's grammar says (42601). */
+/* The tree of a text; NULL: the error is filled with what PostgreSQL's grammar says (42601). */
 static PgQuery__ParseResult *parse(pgw_slice text, const pgw_env *env, pgw_arena *arena,
                                    pgw_error *error)
 {
@@ -457,7 +462,7 @@ static PgQuery__ParseResult *parse(pgw_slice text, const pgw_env *env, pgw_arena
     return result;
 }
 
-/* What came to MERGE after the grammar is refused as MERGE is. */
+/* Refuses a MERGE in a form that is newer than the grammar. */
 static rw_tree_answer check_unread(walker *walk)
 {
     size_t at;

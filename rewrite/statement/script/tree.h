@@ -20,25 +20,25 @@ enum { RW_TREE_MAX_BYTES = 65536, RW_TREE_MAX_TOKENS = 10000 };
 
 typedef enum rw_tree_answer {
     RW_TREE_HARMLESS,
-    RW_TREE_REFUSED, /* it may; the error is filled (0A000) */
-    RW_TREE_UNPARSED /* not of PostgreSQL's grammar, or more than one statement; the error is filled
-                        with what PostgreSQL would say (42601) */
+    RW_TREE_REFUSED, /* it may write a wrong hash, or names a hidden column; the error is filled */
+    RW_TREE_UNPARSED /* PostgreSQL's grammar refuses it, or it is more than one statement; the error
+                        is filled with what PostgreSQL would say (42601) */
 } rw_tree_answer;
 
-/* What else is known of what is harmless. */
+/* What is known of a statement that is harmless, or was denied. */
 typedef struct rw_tree_found {
     bool inserts;  /* it is an INSERT into a configured table */
-    bool by_value; /* its constants and parameters decide: another text of its shape may not be */
-    rw_same same[RW_SAME_MAX]; /* if it is run with these */
+    bool by_value; /* constants or parameters decide: other texts of its shape may differ */
+    rw_same same[RW_SAME_MAX]; /* pairs of parameters that must be equal for it to be harmless */
     size_t same_count;
-    rw_key_change change;         /* of the key, with which it is harmless; by_value is set */
+    rw_key_change change; /* the change of a key, with which it is harmless; by_value is set */
     const rw_lookup_map *lookups; /* rows that it asks for by their hash key; NULL: none */
     const rw_star_map *stars;     /* what it shows of a hash column; NULL: nothing */
     const rw_range_map *ranges; /* What is put in for reads by ranges of the key; NULL: nothing. */
     const rw_read_map *reads;   /* how it reads configured tables; NULL: it reads none */
     const rw_sql_prepare *prepares; /* NULL: it is no PREPARE, or one of unknown types */
     const rw_copy *copy; /* a COPY … FROM STDIN of a configured table; NULL: it is none */
-    bool unseen;         /* it may set the key of a table that the catalog has not */
+    bool unseen;         /* it may set the key of a table that the catalog does not have */
     bool denied;         /* refused for how it names columns, whether it writes or not */
 } rw_tree_found;
 

@@ -6,7 +6,7 @@
 
 #include "protocol/types.h"
 
-/* Of pg_type, beside those of protocol/types.h. */
+/* Oids of pg_type, in addition to those of protocol/types.h. */
 enum {
     RW_CHAR = 18,
     RW_OID = 26,

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { LONGEST = 200 }; /* bytes of what is read */
+enum { LONGEST = 200 }; /* bytes of a text that is read */
 
 /* Other schemas may have types of the same names. */
 static uint32_t own_type(const PgQuery__TypeName *name)

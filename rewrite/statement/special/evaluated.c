@@ -7,9 +7,10 @@
 
 /* What may run: the more, the higher. */
 typedef enum runs {
-    NOTHING,  /* constants, parameters, columns, and what has one meaning everywhere */
-    BUILT_IN, /* names and operators that PostgreSQL has; and the database may have, too */
-    ANYTHING  /* views, functions, own types */
+    NOTHING,  /* constants, parameters, columns and words with one meaning everywhere run nothing */
+    BUILT_IN, /* functions and operators of PostgreSQL, but the database may have others by the same
+                 name */
+    ANYTHING  /* views, functions and types of the database's own may run */
 } runs;
 
 /* Tokens around the one that is looked at. */
@@ -17,8 +18,8 @@ typedef struct view {
     const rw_insert *insert;
     rw_lexer lexer;
     rw_token before, previous, token, next; /* END: there is none */
-    size_t depth;                           /* open brackets */
-    bool sets, assigns;                     /* outside of them: in SET; the next `=` is of that */
+    size_t depth;                           /* brackets that are open */
+    bool sets, assigns; /* outside of brackets: in SET; the next `=` is an assignment */
 } view;
 
 static bool is_char(const view *at, rw_token token, char c)
@@ -77,7 +78,8 @@ static runs of_type(const view *at)
     return is_known_type(at) ? NOTHING : is_other_type(at) ? BUILT_IN : ANYTHING;
 }
 
-/* Behind ::, and in CAST (… AS type): AS outside of brackets gives a name. */
+/* Whether a type stands here: behind ::, or behind AS in CAST. Outside of brackets AS gives a name.
+ */
 static bool at_type(const view *at)
 {
     return at->previous.kind == RW_TOKEN_CAST || (at->depth > 0 && is_word(at, at->previous, "as"));
@@ -158,7 +160,7 @@ static runs of_qualified(const view *at)
     return !call && is_column(at) ? NOTHING : ANYTHING;
 }
 
-/* Before a string: a type's name, or a word of the grammar. */
+/* What a word before a string runs: it is a type's name, or a word of the grammar. */
 static runs of_prefix(const view *at)
 {
     if (is_known_type(at) || is_other_type(at))
@@ -176,7 +178,7 @@ static runs of_name(const view *at)
     if (is_char(at, at->previous, '.'))
         return of_qualified(at);
     if (is_char(at, at->next, '.'))
-        return NOTHING; /* what is behind it counts */
+        return NOTHING; /* The token behind the point decides. */
     if (is_any(at, at->token, queries))
         return ANYTHING;
     if (is_char(at, at->next, '('))
@@ -251,7 +253,7 @@ static void step(view *at)
     at->next = rw_lexer_next(&at->lexer);
 }
 
-/* In its list of columns: `v[f(1)]`. */
+/* Whether the INSERT's list of columns has subscripts, as in `v[f(1)]`. */
 static bool has_subscripts(const rw_insert *insert, bool conforming)
 {
     rw_lexer lexer;
@@ -267,7 +269,7 @@ static bool has_subscripts(const rw_insert *insert, bool conforming)
 static runs of_insert(const rw_insert *insert, bool conforming)
 {
     view at = {.insert = insert};
-    /* Casts of somebody's own run even where a constant is stored. */
+    /* Casts of the database's own run even where a constant is stored. */
     bool any = rw_table_has_own_casts(insert->table) || has_subscripts(insert, conforming);
     runs most = any ? ANYTHING : NOTHING;
     rw_lexer_init(&at.lexer, insert->text, conforming);

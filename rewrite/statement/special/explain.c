@@ -18,8 +18,8 @@ typedef struct row_keys {
     uint64_t *hashes;
     uint32_t *partitions;
     bool *by_parameter;
-    bool parameters; /* any is */
-    bool unhashed;   /* the table forwards what cannot be computed */
+    bool parameters; /* the hash of some row depends on a parameter */
+    bool unhashed;   /* a hash cannot be computed, and the table has rows forwarded then */
 } row_keys;
 
 static void add_line(pgw_buf *out, const char *key, pgw_slice value)
@@ -173,7 +173,7 @@ static void add_rows(const rw_insert *insert, const row_keys *keys, pgw_buf *out
     pgw_buf_free(&partitions);
 }
 
-/* … with what is asked for first. */
+/* Why an INSERT whose key is asked for first is not batched. */
 static const char *why_not_asked(const rw_insert *asked, rw_obstacle obstacle)
 {
     bool expression = false, parameters = false;
@@ -187,7 +187,7 @@ static const char *why_not_asked(const rw_insert *asked, rw_obstacle obstacle)
                       : "yes; no where it is prepared, for its key is asked for in its transaction";
 }
 
-/* What it becomes when the backend has told its key. */
+/* Explains what the INSERT becomes once the backend has told its key. */
 static bool explain_asked(const rw_insert *insert, const rw_catalog *catalog, const pgw_env *env,
                           pgw_arena *arena, pgw_buf *out)
 {
@@ -284,7 +284,7 @@ static void add_lookup(const rw_lookup *lookup, const pgw_reading *reading, pgw_
     }
 }
 
-/* … of all of them; a semicolon ends what is one's. */
+/* Adds the lines of all lookups; a semicolon stands between lookups. */
 static void add_lookups(const rw_conditions *conditions, const pgw_reading *reading, pgw_buf *out)
 {
     pgw_buf tables = {0}, hashes = {0}, partitions = {0};
@@ -304,7 +304,7 @@ static void add_lookups(const rw_conditions *conditions, const pgw_reading *read
     pgw_buf_free(&partitions);
 }
 
-/* How many partitions the file cuts a table into; 1: none that it knows of. */
+/* How many partitions the configuration cuts a table into; 1: none that are known. */
 static uint32_t parts_of(const rw_table *table)
 {
     return table->partitions.kind == RW_PARTITION_BUCKETS ? 1 : table->partitions.count;
@@ -402,7 +402,7 @@ static void add_where(const rw_statement *statement, const rw_conditions *condit
     add_text_line(out, "partition", table != NULL ? "per row" : "-");
 }
 
-/* Of a table that only its name makes one of a pattern. */
+/* Explains why a table whose name is of a pattern is not spread. */
 static void explain_unspread(pgw_slice text, const rw_statement *statement,
                              const rw_catalog *catalog, const pgw_env *env, pgw_arena *arena,
                              pgw_buf *out)

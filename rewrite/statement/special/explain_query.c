@@ -19,7 +19,7 @@ static pgw_slice asked_about(pgw_slice statement, bool conforming)
     return (pgw_slice){statement.ptr + lexer.at, statement.len - lexer.at};
 }
 
-/* A row a line, and the column as EXPLAIN calls it. */
+/* A SELECT that gives a row for each line, in a column with the name that EXPLAIN gives it. */
 static pgw_slice select_of(pgw_slice lines, pgw_arena *arena)
 {
     pgw_buf out = {0};
@@ -29,7 +29,7 @@ static pgw_slice select_of(pgw_slice lines, pgw_arena *arena)
         pgw_slice line = {at, (size_t)(stop - at)};
         at = stop + 1;
         if (pgw_slice_eq_str(line, "---"))
-            continue; /* it ends a statement */
+            continue; /* `---` ends the lines of a statement. */
         pgw_buf_add_str(&out, joint);
         rw_add_constant(&out, line);
         joint = ", ";

@@ -7,13 +7,14 @@
 
 #include <string.h>
 
-/* The same INSERT with SELECT in the place of VALUES, and without the columns that say DEFAULT. */
+/* Writes the INSERT with SELECT in the place of VALUES, and without the columns that say DEFAULT.
+ */
 typedef struct reader {
     rw_token_walk *body;
     const rw_catalog *catalog;
     pgw_arena *arena;
     const rw_table *table;
-    size_t columns; /* token number of the first */
+    size_t columns; /* index of the token of the first column */
     pgw_buf out;
 } reader;
 
@@ -174,7 +175,7 @@ static bool read_tail(reader *it)
            rw_token_is(it->body->text, it->body->tokens[from], "on");
 }
 
-/* With the hash, as an INSERT of ours whose rows the server sees alone. */
+/* The INSERT with a hash that the server computes, as for rows of a query. */
 static pgw_slice with_hash(pgw_slice statement, const rw_catalog *catalog, const pgw_env *env,
                            pgw_arena *arena)
 {

@@ -8,9 +8,9 @@
 #include "rewrite/hash/table.h"
 #include "rewrite/lex/token_walk.h"
 
-/* At its first word; one row of constants, calls, casts and DEFAULT, and whatever stands behind up
- * to RETURNING or ';', which is next then. `*table`: the one it writes; NULL: none of ours. Returns
- * the statement to stand in its place, in `arena`; empty: it is left as it is. */
+/* Reads an INSERT from its first word up to RETURNING or ';', with one row of constants, calls,
+ * casts and DEFAULT. `*table`: the configured table that it writes; NULL: none. Returns the
+ * statement to stand in its place, in `arena`; empty: it is left as it is. */
 pgw_slice rw_function_insert(rw_token_walk *body, const rw_catalog *catalog, const pgw_env *env,
                              pgw_arena *arena, const rw_table **table);
 

@@ -8,19 +8,19 @@
 
 enum { MAKES, CALLS, DROPS, STATEMENTS };
 
-/* What its three statements say. */
+/* What the three statements of the Query say. */
 typedef struct once {
-    pgw_slice text; /* of the Query */
+    pgw_slice text; /* text of the Query */
     const rw_catalog *catalog;
     const pgw_env *env;
     pgw_arena *arena;
-    pgw_slice name;   /* of the function, as it is written */
-    pgw_slice body;   /* between its dollar quotes */
-    pgw_slice quote;  /* these */
-    pgw_slice insert; /* in the body: the statement … */
-    pgw_slice hashed; /* … and what stands in its place */
-    pgw_slice told;   /* the variable that is given an error's detail; empty: none … */
-    size_t told_end;  /* … by a statement that ends here in the body */
+    pgw_slice name;   /* name of the function, as it is written */
+    pgw_slice body;   /* body of the function, between its dollar quotes */
+    pgw_slice quote;  /* dollar quote of the body */
+    pgw_slice insert; /* the INSERT in the body */
+    pgw_slice hashed; /* the INSERT with the hash, which stands in its place */
+    pgw_slice told;   /* the variable that gets an error's detail; empty: none */
+    size_t told_end;  /* byte of the body at which the statement that sets `told` ends */
     const rw_table *table;
 } once;
 
@@ -48,7 +48,8 @@ static bool cut_quotes(once *it, pgw_slice string)
     return true;
 }
 
-/* No clause that could have it run by other settings or rights. */
+/* Whether the statement makes the function, without a clause that has it run by other settings or
+ * rights. */
 static bool makes(once *it, rw_token_walk walk)
 {
     if (!rw_walk_take(&walk, "create or replace function") &&
@@ -63,7 +64,7 @@ static bool makes(once *it, rw_token_walk walk)
            rw_walk_take(&walk, "language plpgsql") && rw_walk_ends(&walk);
 }
 
-/* It calls nothing else before the function has run: SELECT names of its row FROM it. */
+/* Whether the statement only selects columns FROM the function, and so calls nothing before it. */
 static bool calls(once *it, rw_token_walk walk)
 {
     if (!rw_walk_take(&walk, "select"))
@@ -84,7 +85,7 @@ static bool drops(once *it, rw_token_walk walk)
 
 /* ---- the body ---- */
 
-/* EXCEPTION, if it does no more than tell of one. */
+/* Takes EXCEPTION, if it does no more than keep the error's detail. */
 static bool take_exception(once *it, rw_token_walk *body)
 {
     if (!rw_walk_take(body, "exception"))
@@ -130,8 +131,8 @@ static bool is_plain(const char *name)
            !(name[0] >= '0' && name[0] <= '9');
 }
 
-/* The detail of a key that is there already is without the hash, as it is told to clients: it is the
- * first or the last of the key. */
+/* The detail of a key that is there already is without the hash, as it is told to clients: it is
+ * the first or the last of the key. */
 static void hide_hash(const once *it, pgw_buf *out)
 {
     const char *hash = it->table->columns[it->table->hash_column].name;

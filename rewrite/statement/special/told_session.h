@@ -1,6 +1,6 @@
 /*
- * told_session: how a session stands by the statements of a text that came before: whether they have
- * begun a transaction, and which settings they have set by which rows travel alone.
+ * told_session: how a session stands by the statements of a text that came before: whether they
+ * have begun a transaction, and which settings they have set by which rows travel alone.
  */
 #ifndef RW_TOLD_SESSION_H
 #define RW_TOLD_SESSION_H
@@ -13,12 +13,13 @@ enum { RW_TOLD_SETTINGS = 8 };
 /* Zeroed, it is a new session's. Names are the statements'. */
 typedef struct rw_told_session {
     bool open;
-    pgw_slice set[RW_TOLD_SETTINGS]; /* no length: none; of more than these the first are known */
+    pgw_slice set[RW_TOLD_SETTINGS]; /* names of settings, the first RW_TOLD_SETTINGS ones; no
+                                        length: none */
 } rw_told_session;
 
-/* `text`: the statement's own. */
+/* Notes what a statement, whose own text is `text`, leaves in the session. */
 void rw_told_note(const rw_statement *statement, pgw_slice text, rw_told_session *told);
-/* As rw_catalog's `hinders`, whose session is an rw_told_session. */
+/* Can be rw_catalog's `hinders`, with an rw_told_session as its session. */
 void rw_told_hinders(const void *told, const rw_insert *insert, pgw_buf *why);
 
 #endif

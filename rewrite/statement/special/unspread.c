@@ -8,10 +8,10 @@
 #include <string.h>
 
 typedef struct seeker {
-    const rw_catalog *catalog; /* whose tables are looked for; NULL: none are */
-    const char *sought; /* a query's own name, WITH; NULL: no such is looked for */
+    const rw_catalog *catalog; /* the catalog whose tables are looked for; NULL: none are */
+    const char *sought;        /* the name of a WITH query that is looked for; NULL: none is */
     const PgQuery__RangeVar *found;
-    bool named; /* `sought` is there */
+    bool named; /* a WITH query is called `sought` */
 } seeker;
 
 static bool is_unspread(const rw_catalog *catalog, const PgQuery__RangeVar *name)

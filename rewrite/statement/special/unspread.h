@@ -1,6 +1,6 @@
 /*
- * unspread: names in a statement that a pattern of the configuration covers, and that are of no
- * table with a hash that is known. Off the hot path: for who explains a statement.
+ * unspread: names in a statement that a pattern of the configuration covers, without a known spread
+ * table of that name. Off the hot path, for EXPLAIN (PROXY) and `keyspread explain`.
  */
 #ifndef RW_UNSPREAD_H
 #define RW_UNSPREAD_H

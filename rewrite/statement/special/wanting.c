@@ -26,7 +26,7 @@ void rw_wanting_refuse(rw_script *script, size_t i, const pgw_error *error, pgw_
     script->refused = true;
 }
 
-/* Neither triggers nor defaults that may look around, of any column. */
+/* Whether the table has neither triggers nor defaults that may run code, in any column. */
 static bool runs_no_code(const rw_table *table)
 {
     for (size_t i = 0; i < table->column_count; i++)
@@ -58,7 +58,8 @@ static bool is_hashed(const rw_table *table, size_t column)
     return false;
 }
 
-/* When it is run, as the default of a column that is not hashed, whether it is listed or not. */
+/* Whether an INSERT into the table may draw a wanted number when it runs, by the default of a
+ * column that is not hashed. */
 static bool may_draw_later(const rw_script *script, const rw_table *table)
 {
     for (size_t i = 0; i < table->column_count; i++)
@@ -68,7 +69,7 @@ static bool may_draw_later(const rw_script *script, const rw_table *table)
     return false;
 }
 
-/* It draws nothing but what is wanted, and asks nobody what was drawn. */
+/* Whether the INSERT draws only the numbers that are asked for, and does not ask what was drawn. */
 static bool is_plain_insert(const rw_script *script, const rw_statement *statement)
 {
     const unsigned usual = RW_EFFECT_RUNS | RW_EFFECT_WRITES;
@@ -97,8 +98,8 @@ static bool wants_anything(const rw_statement *statement)
     return statement->insert != NULL && statement->insert->wanted_count > 0;
 }
 
-/* It is asked as if it were alone, and its question leaves nothing that a transaction could undo.
- */
+/* Whether the key can be asked for as if the INSERT were alone: the question leaves nothing that a
+ * transaction could undo. */
 static bool is_as_alone(const rw_insert *insert)
 {
     for (size_t i = 0; i < insert->wanted_count; i++)
@@ -107,8 +108,8 @@ static bool is_as_alone(const rw_insert *insert)
     return true;
 }
 
-/* Those behind the last that wants something may do what they like, and so may that, if nothing is
- * done before. */
+/* Whether keys can be asked for before the text runs. Statements behind the last one that asks do
+ * not matter, nor does that one if none runs before it. */
 static bool can_be_asked_first(pgw_slice text, const rw_script *script)
 {
     size_t last = script->count - 1, first = 0;

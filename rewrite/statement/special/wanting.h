@@ -8,11 +8,11 @@
 
 #include "rewrite/statement/script/script.h"
 
-/* Of several statements that are sent as one text, those whose key is to be asked for are refused,
- * unless all that is wanted is defaults, and nothing stands before the last of them but other
- * INSERTs that run no code, and the beginning of a transaction. */
+/* Refuses the statements of a text of several whose key is to be asked for, unless only defaults
+ * are wanted, and nothing stands before the last of these statements but INSERTs that run no code
+ * and the beginning of a transaction. */
 void rw_wanting_check(pgw_slice text, rw_script *script, pgw_arena *arena);
-/* Statement `i`, an INSERT, is to fail with this error (copied). */
+/* Makes statement `i`, an INSERT, fail with this error, which is copied. */
 void rw_wanting_refuse(rw_script *script, size_t i, const pgw_error *error, pgw_arena *arena);
 
 #endif

@@ -34,7 +34,7 @@ static pgw_slice type_at(pgw_slice text, int32_t location, const pgw_env *env)
         }
         end = token.end;
         if (rw_token_is(text, token, "pg_catalog"))
-            start = rw_lexer_next(&lexer).end; /* of the dot */
+            start = rw_lexer_next(&lexer).end; /* The type begins behind the dot. */
     }
     return (pgw_slice){text.ptr + start, end > start ? end - start : 0};
 }

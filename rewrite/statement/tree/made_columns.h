@@ -1,6 +1,5 @@
 /*
- * made_columns: the columns of a table as its CREATE TABLE writes them, for who wants to know what
- * it will be like before it is there.
+ * made_columns: the columns of a table as its CREATE TABLE writes them, before the table is there.
  */
 #ifndef RW_MADE_COLUMNS_H
 #define RW_MADE_COLUMNS_H
@@ -9,8 +8,8 @@
 
 typedef struct rw_made_column {
     char *name, *type; /* the type as the text has it, a serial as the integer that it is */
-    bool not_null;     /* says the column itself */
-    bool serial;       /* … or it is an identity: numbers of a sequence are its default */
+    bool not_null;     /* the column's own definition says so, or it is a serial */
+    bool serial;       /* a serial or an identity: numbers of a sequence are its default */
 } rw_made_column;
 
 /* The columns that a CREATE TABLE lists, in its order, in the arena; how many. 0: the text is none,

@@ -11,8 +11,9 @@
 /* Whether the server at hand is newer than the grammar that is linked, so that it may take what the
  * grammar refuses. */
 bool rw_grammar_is_older(const pgw_env *env);
-/* NULL: PostgreSQL's grammar refuses it. Freed by pg_query__parse_result__free_unpacked(). Needs
- * stack in proportion: rw_tree_can_read() says of which texts it may be asked. */
+/* The tree of a text; NULL: PostgreSQL's grammar refuses it. Freed by
+ * pg_query__parse_result__free_unpacked(). Needs stack in proportion: rw_tree_can_read() says of
+ * which texts it may be asked. */
 PgQuery__ParseResult *rw_parse_tree(pgw_slice text, const pgw_env *env, pgw_arena *arena);
 
 #endif

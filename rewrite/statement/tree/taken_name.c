@@ -13,7 +13,7 @@ static bool is_column(const PgQuery__Node *node, const char *name)
     return it->n_fields > 0 && strcmp(rw_node_name(it->fields[it->n_fields - 1]), name) == 0;
 }
 
-/* False: there is such a column in it. */
+/* Whether no column of this name stands in the node. */
 static bool has_none(void *context, const ProtobufCMessage *message)
 {
     const PgQuery__ColumnRef *it = (const void *)message;
@@ -113,7 +113,7 @@ static bool declares(const ProtobufCMessage *message, const char *name)
     return any;
 }
 
-/* False: it is taken. */
+/* Visits a node; false: the name is taken. */
 static bool visit(void *context, const ProtobufCMessage *message)
 {
     const char *name = *(const char **)context;

@@ -5,14 +5,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { MOST_ARGUMENTS = 1024 /* bytes: they are repeated */ };
+enum { MOST_ARGUMENTS = 1024 /* bytes of arguments, which are repeated for each sequence */ };
 
 typedef struct teller {
     pgw_slice text;
     rw_lexer lexer;
-    rw_token token, before, earlier, first; /* the one at hand, and the three before it */
+    rw_token token, before, earlier, first; /* the current token, and the three before it */
     const rw_drawn *drawn;
-    size_t copied; /* bytes of the text that are in `out` */
+    size_t copied; /* bytes of the text that have been copied to `out` */
     pgw_buf *out;
 } teller;
 
@@ -29,7 +29,7 @@ static bool is_char(const teller *t, rw_token token, const char *text)
     return pgw_slice_eq_str(rw_token_text(t->text, token), text);
 }
 
-/* As a word, or in quotes. */
+/* Whether the token is the name, as a word or in quotes. */
 static bool is_name(const teller *t, rw_token token, const char *name)
 {
     pgw_slice text = rw_token_text(t->text, token);
@@ -43,8 +43,8 @@ static void copy_up_to(const teller *t, size_t at)
     pgw_buf_add(t->out, t->text.ptr + t->copied, at - t->copied);
 }
 
-/* Where the call begins whose parenthesis is at hand; false: its function is another schema's, or
- * it stands as a table. */
+/* Finds where the call of the current parenthesis begins; false: its function is another schema's,
+ * or the call stands as a table. */
 static bool find_begin(const teller *t, size_t *begin)
 {
     bool qualified = is_char(t, t->earlier, ".");
@@ -54,7 +54,7 @@ static bool find_begin(const teller *t, size_t *begin)
                            !rw_token_is(t->text, t->earlier, "join");
 }
 
-/* Behind its closing parenthesis; false: there is none. */
+/* Goes on behind the closing parenthesis; false: there is none. */
 static bool skip_arguments(teller *t)
 {
     size_t depth = 0;

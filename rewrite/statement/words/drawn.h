@@ -1,7 +1,7 @@
 /*
- * drawn: a text that asks what its session drew from sequences, told what was drawn elsewhere for
- * it: its calls of lastval() and currval() give these numbers, unless the session's link has drawn
- * others since, of which nobody else knows.
+ * drawn: puts the numbers that other links drew from sequences for a session into a text that asks
+ * for them: its lastval() and currval() give these, unless the session's own link has drawn others
+ * since.
  */
 #ifndef RW_DRAWN_H
 #define RW_DRAWN_H
@@ -12,14 +12,14 @@ enum { RW_DRAWN_MOST = 8 };
 
 typedef struct rw_drawn {
     struct {
-        uint32_t sequence; /* its oid */
-        int64_t number;    /* the session's */
-        int64_t link;      /* what its link drew of it, as far as that is known … */
-        bool linked;       /* … which it has */
-    } of[RW_DRAWN_MOST];   /* in the order in which the session got them */
+        uint32_t sequence; /* oid of the sequence */
+        int64_t number;    /* the number that the session got last */
+        int64_t link;      /* the number that its own link drew last, as far as keyspread knows */
+        bool linked;       /* the own link has drawn from this sequence, and `link` is set */
+    } of[RW_DRAWN_MOST];   /* sequences in the order in which the session got their last numbers */
     size_t count;
-    int64_t link; /* what its link drew last, of any of them … */
-    bool linked;  /* … if anything */
+    int64_t link; /* the number that the own link drew last, from any of the sequences */
+    bool linked;  /* the own link has drawn from a sequence, and `link` is set */
 } rw_drawn;
 
 /* Appends the text with its calls replaced, each by an expression of the same name and type. False:

@@ -10,7 +10,7 @@
 /* The statement, read a token at a time. */
 typedef struct reader {
     rw_lexer lexer;
-    rw_token token; /* not yet taken */
+    rw_token token; /* the current token, which is not yet taken */
     pgw_arena *arena;
     rw_statement *out;
 } reader;
@@ -195,7 +195,7 @@ static void read_set_rest(reader *in, bool session, bool local)
         add(in, RW_EFFECT_SETTINGS | RW_EFFECT_STATE);
         return;
     }
-    /* SET SESSION AUTHORIZATION, SET SESSION SESSION AUTHORIZATION, SET LOCAL SESSION … */
+    /* SET ROLE, and SET SESSION AUTHORIZATION with or without SESSION or LOCAL before it. */
     if (at_word(in, "authorization") || at_word(in, "session") || at_word(in, "role")) {
         add(in, EVERYTHING | (local ? RW_EFFECT_TRANSACTION : 0));
         return;
@@ -280,7 +280,7 @@ static void read_deallocate(reader *in)
     bool prepare = take_word(in, "prepare");
     bool all = at_word(in, "all");
     pgw_slice name = take_name(in);
-    if (prepare && name.len == 0) /* a statement that is called so */
+    if (prepare && name.len == 0) /* The statement is called "prepare". */
         name = PGW_LITERAL("prepare");
     in->out->name = all ? nothing : name;
     if (all || name.len > 0)
@@ -297,7 +297,7 @@ static void read_discard(reader *in)
         add(in, RW_EFFECT_NAMES);
 }
 
-/* Where sequences go on from, or how. */
+/* Words that may change where, or how, a sequence goes on. */
 static const char *const resetting[] = {"setval",   "restart",  "sequence", "increment",
                                         "minvalue", "maxvalue", "cycle",    "identity",
                                         "owned",    "revoke",   NULL};
@@ -359,11 +359,11 @@ static void read_create(reader *in)
             in->out->effects &= ~(unsigned)RW_EFFECT_NAMES;
 }
 
-/* By the first word, in order. */
+/* Effects of statements by their first word, in alphabetical order. */
 static const struct {
     const char *word;
     unsigned effects;
-    void (*read)(reader *in); /* what more there is; or NULL */
+    void (*read)(reader *in); /* reads what the first word does not tell; NULL: nothing more */
 } readers[] = {
     {"abort", RW_EFFECT_TRANSACTION, NULL},
     {"alter", 0, read_change},
@@ -395,8 +395,8 @@ static const struct {
     {"release", RW_EFFECT_TRANSACTION, NULL},
     {"replace", RW_EFFECT_RUNS | RW_EFFECT_WRITES, NULL},
     {"reset", 0, read_reset},
-    {"revoke", RW_EFFECT_RUNS | RW_EFFECT_RESETS | RW_EFFECT_RIGHTS, NULL}, /* who has a block may
-                                                                                draw no more */
+    /* RESETS: a role with a block of numbers may lose the right to draw. */
+    {"revoke", RW_EFFECT_RUNS | RW_EFFECT_RESETS | RW_EFFECT_RIGHTS, NULL},
     {"rollback", RW_EFFECT_TRANSACTION, NULL},
     {"savepoint", RW_EFFECT_TRANSACTION, NULL},
     {"select", RW_EFFECT_READS, NULL},
@@ -463,7 +463,7 @@ static void add_marked(reader *in, rw_token first, const rw_piece *piece)
         add(in, RW_EFFECT_STATE);
         if (!rw_token_is(text, first, "create"))
             add(in, RW_EFFECT_NAMES);
-        else if (!may_shadow_type(in)) /* nothing that others would see */
+        else if (!may_shadow_type(in)) /* A temporary object is nothing that other sessions see. */
             in->out->effects &= ~(unsigned)RW_EFFECT_DDL;
     }
 }
@@ -485,7 +485,8 @@ static size_t first_reader(pgw_slice text, rw_token first)
     return from;
 }
 
-/* By its first word; what has none of these may run anything that is stored. */
+/* Adds the effects by the first word; a statement with another one may run anything that is stored.
+ */
 static void read_first(reader *in, rw_token first)
 {
     for (size_t i = first_reader(in->lexer.text, first); i < READERS; i++)

@@ -31,7 +31,8 @@ static void move_name(rw_names *names, pgw_slice name, pgw_slice schema)
             names->meanings[i] = RW_MEANS_UNKNOWN;
 }
 
-/* DDL of relations that are none of ours, and of no schema, moves nothing. */
+/* Whether the statement is DDL that names neither a configured table nor a schema, and so moves no
+ * name. */
 static bool is_elsewhere(const rw_names *names, const rw_statement *statement, pgw_slice text)
 {
     rw_lexer lexer;
@@ -61,7 +62,7 @@ static bool moves_place(const rw_names *names, const rw_statement *statement, pg
 /* What is planned, for this text alone. */
 static rw_catalog *own_planned(rw_names *names)
 {
-    assert(names->view.planned != NULL); /* Else nothing would make or define a table of ours. */
+    assert(names->view.planned != NULL); /* Without `planned` no table is defined. */
     if (names->view.planned != &names->planned)
         names->planned = *names->view.planned;
     names->view.planned = &names->planned;

@@ -7,15 +7,15 @@
 
 #include "rewrite/statement/words/statement.h"
 
-/* It must not move in memory once it has followed a statement. */
+/* The struct must not move in memory once it has followed a statement. */
 typedef struct rw_names {
     rw_catalog view;
     pgw_arena *arena;
-    rw_meaning *meanings; /* those of `view`, once one of them has moved */
-    rw_catalog planned;   /* that of `view`, once tables may be made in another schema */
+    rw_meaning *meanings; /* meanings in `view`, once one may have changed; NULL before */
+    rw_catalog planned;   /* what view.planned points to, once a statement has changed it */
 } rw_names;
 
-/* Behind this statement, whose text this is. */
+/* Notes what names may mean behind the statement, whose text is `text`. */
 void rw_names_follow(rw_names *names, const rw_statement *statement, pgw_slice text);
 
 #endif

@@ -6,11 +6,11 @@
 enum { WINDOW = 64, MOST_USES = 8 };
 
 typedef struct rw_passed_text {
-    uint64_t missed; /* the hash of the last text that did not find itself here */
-    char *bytes;     /* without its numbers; owned; NULL: none */
+    uint64_t missed; /* hash of the last text that was looked for here and not found */
+    char *bytes;     /* the kept text without its numbers; owned; NULL: none */
     size_t len;
     unsigned effects;
-    unsigned uses; /* of late: so many others do not push it out */
+    unsigned uses; /* how often the text came, less what other texts for this place took off */
 } rw_passed_text;
 
 #ifdef __SSE2__
@@ -31,7 +31,7 @@ AVX2 static __m256i are_within(__m256i bytes, char first, char last)
     return _mm256_cmpeq_epi8(_mm256_min_epu8(place, _mm256_set1_epi8((char)(last - first))), place);
 }
 
-/* What else words are made of; bytes beyond ASCII have the highest bit themselves. */
+/* Finds letters, `_` and `$`; bytes beyond ASCII have the highest bit themselves. */
 AVX2 static __m256i are_letters(__m256i bytes)
 {
     __m256i small = _mm256_or_si256(bytes, _mm256_set1_epi8(0x20));

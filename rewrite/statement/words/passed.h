@@ -19,8 +19,8 @@ typedef struct rw_passed {
     struct rw_passed_text *texts; /* RW_PASSED_TEXTS, each where its hash says; NULL: none yet */
 } rw_passed;
 
-/* The same as rw_prefilter_passes(), of the same filter in each call. A text is kept when it comes
- * for the second time; those that do not come again push out none that does. */
+/* Answers as rw_prefilter_passes(); each call must have the same filter. A text is kept when it
+ * comes for the second time; texts that do not come again push out none that does. */
 PGW_MUST_CHECK bool rw_passed_passes(rw_passed *passed, pgw_slice text, const rw_prefilter *filter,
                                      unsigned *effects);
 /* Forgets all of them. */

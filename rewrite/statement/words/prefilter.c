@@ -107,7 +107,7 @@ static bool is_number(char c)
     return c == '$' || (c >= '0' && c <= '9');
 }
 
-/* Less a number that it may be written right behind. */
+/* The word without the number that it may be written right behind. */
 static pgw_slice without_number(pgw_slice word)
 {
     while (word.len > 0 && is_number(word.ptr[0])) {
@@ -134,10 +134,10 @@ static bool may_be_table(pgw_slice word, const rw_catalog *catalog)
         if (is_name(word, table) || is_name(rest, table) || !is_word(table->name[0]))
             return true;
     }
-    return word.len > PGW_NAME_MAX; /* it is cut, and may be one of ours then */
+    return word.len > PGW_NAME_MAX; /* a long name is cut to another one */
 }
 
-/* Only blanks from `at` on. */
+/* Whether only blanks stand from `at` on. */
 static bool ends_at(pgw_slice text, size_t at)
 {
     while (at < text.len && is_blank(text.ptr[at]))
@@ -264,10 +264,10 @@ void rw_prefilter_free(rw_prefilter *filter)
 
 typedef struct glance {
     const rw_prefilter *filter;
-    pgw_slice text, first; /* its first word */
+    pgw_slice text, first; /* `first` is the first word of `text` */
     unsigned effects;
-    bool opened;    /* there was a parenthesis */
-    bool commented; /* … or what may be a comment, which hides what is called */
+    bool opened;    /* a parenthesis was met */
+    bool commented; /* a comment may have been met, which hides the names of calls */
 } glance;
 
 /* The word that ends before `end`. */
@@ -279,7 +279,7 @@ static pgw_slice word_before(pgw_slice text, size_t end)
     return (pgw_slice){text.ptr + start, end - start};
 }
 
-/* … whatever stands between them. */
+/* The word before `word`, whatever stands between them. */
 static pgw_slice previous_word(pgw_slice text, pgw_slice word)
 {
     size_t end = (size_t)(word.ptr - text.ptr);
@@ -297,7 +297,7 @@ static pgw_slice called_at(pgw_slice text, size_t paren)
     return word_before(text, paren);
 }
 
-/* INSERT INTO name (…, INSERT INTO schema.name (… */
+/* Whether the parenthesis is that of `INSERT INTO name (` or `INSERT INTO schema.name (`. */
 static bool lists_columns(const glance *at, pgw_slice word)
 {
     if (at->opened || !is(at->first, "insert") || is(word, "values"))
@@ -378,8 +378,8 @@ static bool is_suspicious(const glance *it, size_t at)
     return is_remarkable(word, previous_word(text, word)) ||
            rw_word_set_holds(&it->filter->words, word) ||
            rw_word_set_holds(&it->filter->words, without_number(word)) ||
-           word.len > PGW_NAME_MAX ||                  /* it is cut, and may be one of ours then */
-           (it->filter->tables && !is(word, "into") && /* which is common, and none of theirs */
+           word.len > PGW_NAME_MAX ||                  /* a long name is cut to another one */
+           (it->filter->tables && !is(word, "into") && /* INTO is common, and no system name */
             (rw_system_names(word) || rw_system_informs(word)));
 }
 
@@ -404,7 +404,7 @@ static mark look_at_mark(glance *it, size_t at)
     }
 }
 
-/* A word that is none behind a number. */
+/* Whether a word begins that does not stand right behind a number. */
 static bool begins_word(const rw_view *view)
 {
     for (size_t i = 0; i < view->count; i++)
@@ -467,12 +467,13 @@ static mark look_at_rest(glance *it, size_t base)
     return look_at(it, rest, base, left > RW_VIEW_STEP + 1 ? 2 : 1);
 }
 
-/* From behind the first word on. */
+/* Looks at the text behind the first word. */
 static bool rest_passes(glance *it)
 {
     pgw_slice text = it->text;
     size_t from = (size_t)(it->first.ptr - text.ptr) + it->first.len, base = from - 1;
-    size_t most = 1; /* at first: what writes names its table early */
+    /* The first look takes one window: a statement that writes names its table early. */
+    size_t most = 1;
     mark found = MARK_NOTHING;
     while (text.len - base >= RW_WINDOW && found == MARK_NOTHING) {
         size_t count = (text.len - base - RW_WINDOW) / RW_VIEW_STEP + 1;
@@ -497,7 +498,7 @@ bool rw_prefilter_passes(pgw_slice text, const rw_prefilter *filter, unsigned *e
     if (!is_plain(it.first, effects) || filter->words.shortest == 0 || !rest_passes(&it))
         return false;
     if (*effects & RW_EFFECT_RUNS)
-        it.effects &= ~(unsigned)RW_EFFECT_READS; /* they are among what runs */
+        it.effects &= ~(unsigned)RW_EFFECT_READS; /* RUNS includes what READS may run. */
     *effects |= is(it.first, "show") ? 0 : it.effects;
     return true;
 }

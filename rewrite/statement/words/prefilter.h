@@ -12,13 +12,14 @@
 
 /* What texts are searched for. */
 typedef struct rw_prefilter {
-    rw_word_set words;    /* if one of them is unlettered, no text passes */
-    rw_word_set harmless; /* calls (see calls.h), those whose names are no more than a key */
-    bool tables;          /* there are any */
-    bool beyond_ascii;    /* as rw_names_beyond_ascii() has it */
+    rw_word_set words; /* names that a text must not hold; if one is unlettered, no text passes */
+    rw_word_set harmless; /* harmless functions (calls.h) whose names are no longer than a key */
+    bool tables;          /* there are configured tables */
+    bool beyond_ascii;    /* rw_names_beyond_ascii() is true of the catalog */
 } rw_prefilter;
 
-/* Of all names of the catalog, which is not needed again. Freed by rw_prefilter_free(). */
+/* Makes the filter of all names of the catalog, which is not needed again. Freed by
+ * rw_prefilter_free(). */
 void rw_prefilter_init(rw_prefilter *filter, const rw_catalog *catalog);
 void rw_prefilter_free(rw_prefilter *filter);
 

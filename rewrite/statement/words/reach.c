@@ -90,7 +90,7 @@ static bool is_type_name(const reader *in)
     return pgw_type_by_name((pgw_slice){name, bare.len}) != PGW_UNSPECIFIED;
 }
 
-/* At [IF NOT EXISTS] a.b: b. */
+/* Whether the last part of the name in `[IF NOT EXISTS] a.b` is a type's. */
 static bool at_type_name(reader in)
 {
     static const char *const before[] = {"if", "not", "exists", NULL};
@@ -105,8 +105,8 @@ static bool at_type_name(reader in)
     return is;
 }
 
-/* At the kind of what is made: whether it may be called like one of PostgreSQL's own types, which a
- * cast may mean then. A relation is a type, too. */
+/* Whether CREATE may make a type with the name of one of PostgreSQL's own, which a cast may mean
+ * then. A relation is a type, too. */
 static bool makes_type(reader in)
 {
     static const char *const types[] = {"type", "domain", NULL};

@@ -1,6 +1,6 @@
 /*
  * reach: whether a statement that changes the schema may change what is known of a configured
- * table. False is certain, so that temporary tables and indexes elsewhere cost nobody anything.
+ * table. False is certain, so that temporary tables and indexes elsewhere cost nothing.
  */
 #ifndef RW_REACH_H
 #define RW_REACH_H

@@ -21,12 +21,12 @@ static const struct setting {
     {"synchronous_commit", RW_SETTING_TRACKED, 0, 0},
     {"timezone", RW_SETTING_TRACKED, 0, 0},
 
-    /* The text that is made of a value. */
+    /* Settings of the text that is made of a value. */
     {"bytea_output", RW_SETTING_OUTPUT, 0, 0},
     {"extra_float_digits", RW_SETTING_OUTPUT, 0, 0},
     {"xmlbinary", RW_SETTING_OUTPUT, 0, 0},
 
-    /* How a plan is chosen: rows of VALUES have but one. */
+    /* Settings of how a plan is chosen: rows of VALUES have only one plan. */
     {"constraint_exclusion", RW_SETTING_PLAIN, 0, 0},
     {"cpu_index_tuple_cost", RW_SETTING_PLAIN, 0, 0},
     {"cpu_operator_cost", RW_SETTING_PLAIN, 0, 0},
@@ -110,7 +110,8 @@ static const struct setting {
     {"wal_skip_threshold", RW_SETTING_PLAIN, 0, 0},
     {"work_mem", RW_SETTING_PLAIN, 0, 0},
 
-    /* The server's log and statistics. Notices of batched rows are counted, and told to nobody. */
+    /* Settings of the server's log and statistics. Notices of batched rows are counted, and no
+     * client gets them. */
     {"application_name", RW_SETTING_PLAIN, 0, 0},
     {"backtrace_functions", RW_SETTING_PLAIN, 0, 0},
     {"client_min_messages", RW_SETTING_PLAIN, 0, 0},
@@ -149,11 +150,13 @@ static const struct setting {
     {"track_wal_io_timing", RW_SETTING_PLAIN, 0, 0},
     {"update_process_title", RW_SETTING_PLAIN, 0, 0},
 
-    /* The connection, and what ends it while it is idle: those of its own link stay there. */
+    /* Settings of the connection, and of what ends it while it is idle: they stay with the
+     * session's own link. */
     {"client_connection_check_interval", RW_SETTING_PLAIN, 0, 0},
     {"idle_in_transaction_session_timeout", RW_SETTING_PLAIN, 0, 0},
     {"idle_session_timeout", RW_SETTING_PLAIN, 0, 0},
-    {"local_preload_libraries", RW_SETTING_PLAIN, 0, 0}, /* These two count when a session begins. */
+    /* These two count when a session begins. */
+    {"local_preload_libraries", RW_SETTING_PLAIN, 0, 0},
     {"session_preload_libraries", RW_SETTING_PLAIN, 0, 0},
     {"tcp_keepalives_count", RW_SETTING_PLAIN, 0, 0},
     {"tcp_keepalives_idle", RW_SETTING_PLAIN, 0, 0},
@@ -161,9 +164,10 @@ static const struct setting {
     {"tcp_user_timeout", RW_SETTING_PLAIN, 0, 0},
     {"wal_sender_timeout", RW_SETTING_PLAIN, 0, 0},
 
-    /* Reading tables and large statements of administration: an INSERT of VALUES has none of it. */
+    /* Settings of reading tables and of large statements of administration, which an INSERT of
+     * VALUES is not. */
     {"default_statistics_target", RW_SETTING_PLAIN, 0, 0},
-    {"default_transaction_deferrable", RW_SETTING_PLAIN, 0, 0}, /* It is of READ ONLY ones alone. */
+    {"default_transaction_deferrable", RW_SETTING_PLAIN, 0, 0}, /* counts for READ ONLY */
     {"gin_fuzzy_search_limit", RW_SETTING_PLAIN, 0, 0},
     {"synchronize_seqscans", RW_SETTING_PLAIN, 0, 0},
     {"vacuum_buffer_usage_limit", RW_SETTING_PLAIN, 16, 0},
@@ -199,8 +203,8 @@ static const struct setting {
     {"scram_iterations", RW_SETTING_PLAIN, 16, 0},
     {"temp_tablespaces", RW_SETTING_PLAIN, 0, 0},
 
-    /* It warns of a backslash in '…' where standard_conforming_strings is off: then nothing is
-     * batched anyway. */
+    /* This setting warns of a backslash in '…' where standard_conforming_strings is off: then
+     * nothing is batched anyway. */
     {"escape_string_warning", RW_SETTING_PLAIN, 0, 0},
 
     /* E'\'' may be an error; x = NULL may be another condition; text may be too deep. */
@@ -220,7 +224,8 @@ static const struct setting {
     {"timezone_abbreviations", RW_SETTING_VALUE, 0, 0},
     {"xmloption", RW_SETTING_VALUE, 0, 0},
 
-    /* Whether it may be stored, what triggers do, which errors there are, and in which language. */
+    /* Settings of whether a row may be stored, what triggers do, which errors there are, and in
+     * which language. */
     {"default_transaction_isolation", RW_SETTING_CONDUCT, 0, 0},
     {"default_transaction_read_only", RW_SETTING_CONDUCT, 0, 0},
     {"dynamic_library_path", RW_SETTING_CONDUCT, 0, 0},

@@ -8,7 +8,7 @@
 #include "protocol/bytes.h"
 
 typedef enum rw_setting_kind {
-    RW_SETTING_OTHER,   /* not on the list: nobody knows */
+    RW_SETTING_OTHER,   /* a setting that is not on the list: what it changes is not known */
     RW_SETTING_TRACKED, /* part of a session's identity, replayed on a new link */
     RW_SETTING_PATH,    /* search_path: tracked, and decides what names mean */
     RW_SETTING_OUTPUT,  /* how values are shown: matters where a statement casts or calls */

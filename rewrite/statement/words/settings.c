@@ -145,7 +145,7 @@ static bool is_name(rw_token token)
 bool rw_configures_no_names(pgw_slice text, bool conforming, pgw_arena *arena)
 {
     rw_lexer lexer;
-    rw_token before = {0}, last = {0}; /* two tokens, and one, in front */
+    rw_token before = {0}, last = {0}; /* the tokens two and one before the current token */
     rw_lexer_init(&lexer, text, conforming);
     for (;;) {
         rw_token token = rw_lexer_next(&lexer);

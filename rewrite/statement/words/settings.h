@@ -1,5 +1,6 @@
 /*
- * settings: those that are followed, and what a text that sets one may change of what names mean.
+ * settings: the settings that keyspread follows, and what a text that sets one may change of what
+ * names mean.
  */
 #ifndef RW_SETTINGS_H
 #define RW_SETTINGS_H
@@ -33,9 +34,9 @@ typedef enum rw_own_setting {
 } rw_own_setting;
 extern const char *const rw_own[RW_OWN_SETTINGS];
 
-/* The words that they take. */
+/* The words that keyspread's own settings take. */
 typedef enum rw_own_word {
-    RW_SAYS_NOTHING, /* It is not set. */
+    RW_SAYS_NOTHING, /* The setting is not set. */
     RW_SAYS_EAGER,
     RW_SAYS_LAZY,
     RW_SAYS_ATOMIC,
@@ -43,7 +44,7 @@ typedef enum rw_own_word {
     RW_SAYS_ERROR,
     RW_SAYS_DO_NOTHING,
     RW_SAYS_UPDATE,
-    RW_SAYS_WRONG /* a word that it does not take */
+    RW_SAYS_WRONG /* The setting does not take the word. */
 } rw_own_word;
 /* What a setting of keyspread's own is set to by `value`, of which the case does not matter. */
 rw_own_word rw_own_word_of(rw_own_setting setting, pgw_slice value);

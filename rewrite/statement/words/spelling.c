@@ -35,7 +35,7 @@ static bool is_beyond_ascii(const void *unused, const char *name)
     return is_beyond(name);
 }
 
-/* Less its own name. */
+/* Whether the schema or a key column of the table has a name beyond ASCII. */
 static bool parts_beyond(const rw_table *table)
 {
     return is_beyond(table->schema) || any_column(table, is_beyond_ascii, NULL);
@@ -65,14 +65,14 @@ static size_t take_beyond(rw_encoding encoding, pgw_slice *text)
     return count;
 }
 
-/* Of as many characters. One of JIS X 0213 may stand for two. */
+/* Whether both have the same number of characters; one of JIS X 0213 may stand for two. */
 static bool same_number(rw_encoding encoding, size_t in_name, size_t in_text)
 {
     bool halves = encoding == RW_ENCODING_EUC || encoding == RW_ENCODING_SJIS;
     return in_text == in_name || (halves && in_text < in_name && in_text >= (in_name + 1) / 2);
 }
 
-/* Letters of ASCII that both begin with are taken off. */
+/* Takes the ASCII letters off that both begin with. */
 static void take_common(pgw_slice *text, pgw_slice *name)
 {
     while (name->len > 0 && text->len > 0 && (unsigned char)name->ptr[0] < 0x80 &&
@@ -100,9 +100,9 @@ static bool is_like(rw_encoding encoding, pgw_slice text, pgw_slice name)
 
 typedef struct search {
     const rw_script_encoding *how;
-    pgw_slice text;       /* as its client wrote it */
-    rw_token token;       /* of what can be lexed */
-    const rw_table *only; /* whose columns are looked for; NULL: tables are */
+    pgw_slice text;       /* the text as the client wrote it */
+    rw_token token;       /* the current token of the text in a form that can be lexed */
+    const rw_table *only; /* table whose schema and columns are sought; NULL: tables are */
     const rw_catalog *names;
 } search;
 
@@ -157,7 +157,7 @@ static bool any_token(search *it, bool conforming)
     return found;
 }
 
-/* However backslashes are read. */
+/* Looks for a token by either reading of backslashes. */
 static bool any_token_read(search *it, bool conforming)
 {
     return any_token(it, conforming) ||

@@ -11,9 +11,10 @@
 
 /* How the texts of a session are written. */
 typedef struct rw_script_encoding {
-    rw_encoding encoding; /* of the client */
-    bool recoded;         /* the server makes other bytes of them than the configuration has … */
-    bool folded;          /* … or may make other letters of those of names without quotes */
+    rw_encoding encoding; /* client_encoding */
+    bool recoded;         /* client_encoding is not UTF8, so that names have other bytes than in the
+                             configuration */
+    bool folded;          /* the server may fold letters beyond ASCII in names without quotes */
 } rw_script_encoding;
 
 /* Whether a name of the catalog's tables, or of what makes their key, is beyond ASCII. */
@@ -22,7 +23,7 @@ bool rw_names_beyond_ascii(const rw_catalog *names);
  * certain. */
 PGW_MUST_CHECK bool rw_may_spell_table(const rw_script_encoding *how, pgw_slice text,
                                        const rw_catalog *names, bool conforming);
-/* The same of any part of a text, wherever the letters stand. */
+/* Whether any part of a text, wherever its letters stand, may spell a table. */
 PGW_MUST_CHECK bool rw_part_may_spell_table(const rw_script_encoding *how, pgw_slice part,
                                             const rw_catalog *names);
 /* Whether a table is named by its own bytes, in a way that its schema or columns of its key may be

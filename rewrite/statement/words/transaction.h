@@ -12,18 +12,17 @@ typedef enum rw_transaction_word {
     RW_TRANSACTION_NONE, /* something else, or a form that is not read in full (AND CHAIN) */
     RW_TRANSACTION_BEGIN,
     RW_TRANSACTION_START,    /* START TRANSACTION: as BEGIN, with a tag of its own */
-    RW_TRANSACTION_COMMIT,   /* END, too */
-    RW_TRANSACTION_ROLLBACK, /* ABORT, too */
+    RW_TRANSACTION_COMMIT,   /* COMMIT or END */
+    RW_TRANSACTION_ROLLBACK, /* ROLLBACK or ABORT */
     RW_TRANSACTION_SAVEPOINT,
-    RW_TRANSACTION_ROLLBACK_TO, /* … a savepoint */
+    RW_TRANSACTION_ROLLBACK_TO, /* ROLLBACK TO a savepoint */
     RW_TRANSACTION_RELEASE
 } rw_transaction_word;
 
 typedef struct rw_transaction {
     rw_transaction_word word;
     bool primary;  /* READ WRITE or SERIALIZABLE, which a server in recovery refuses */
-    bool ordinary; /* It is READ COMMITTED and READ WRITE as far as its modes say anything of that.
-                    */
+    bool ordinary; /* The transaction is READ COMMITTED and READ WRITE, as far as its modes say. */
     char
         savepoint[64]; /* The name of the savepoint as the server knows it; empty: there is none. */
 } rw_transaction;

@@ -4,7 +4,7 @@
 
 typedef struct reader {
     rw_lexer lexer;
-    rw_token previous, token; /* the one just taken, the one not yet taken */
+    rw_token previous, token; /* the token just taken, the token not yet taken */
     const rw_catalog *catalog;
     pgw_arena *arena;
     size_t depth;
@@ -93,7 +93,7 @@ static bool at_column_of_hash(const reader *in, const rw_table *table)
     return rw_table_is_hash_input(table, rw_token_name(in->lexer.text, in->token, in->arena));
 }
 
-/* From behind the table of an UPDATE to the end of its SET list. */
+/* Reads from behind the table of an UPDATE to the end of its SET list. */
 static bool sets_hash_input(reader *in, const rw_table *table)
 {
     while (!at_end(in) && !at_word(in, "set"))
@@ -124,7 +124,7 @@ static bool copies_ours(reader *in)
     return take_table(in) != NULL;
 }
 
-/* What the word just taken begins. */
+/* Whether the word just taken begins a write of a configured table. */
 static bool writes_here(reader *in, rw_token before)
 {
     pgw_slice text = in->lexer.text;
@@ -170,7 +170,7 @@ bool rw_scan_may_write(pgw_slice text, const rw_piece *piece, const rw_catalog *
     return false;
 }
 
-/* Behind TABLE: [IF [NOT] EXISTS] and the name of a table of the configuration, or of a pattern. */
+/* Whether `[IF [NOT] EXISTS] name` behind TABLE names a configured table, or one of a pattern. */
 static bool defines_planned(reader *in)
 {
     if (take_word(in, "if")) {
