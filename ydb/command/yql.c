@@ -227,7 +227,8 @@ static void print_ttl(writer *write)
     pgw_buf_free(&before);
 }
 
-/* Prints as a comment the boundaries that would cut the table, if YDB is known to take them. */
+/* Prints the boundaries that would cut the table as a comment, while YDB is not known to take them.
+ */
 static void print_unconfirmed(writer *write)
 {
     const rw_partitions *partitions = &write->table->partitions;

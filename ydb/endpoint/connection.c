@@ -153,7 +153,8 @@ static void refuse_overlong(connection *c, pgw_frame frame)
     pgw_server_overlong(c->session.server, frame.type, &error);
 }
 
-/* No parameter is ten times longer than its text. */
+/* Whether a message cannot become a text that YDB takes: no parameter is ten times longer than its
+ * constant. */
 static bool is_overlong(const connection *c, pgw_frame frame)
 {
     return frame.size > 10 * c->link.worker->config->backend.capabilities.max_message &&

@@ -7,7 +7,7 @@
 #include "ydb/plain/copied.h"
 #include "ydb/plain/copied_out.h"
 
-enum { ALL = 16 << 20 }; /* bytes of the texts of one COPY, which are one transaction */
+enum { ALL = 16 << 20 }; /* most bytes of the INSERTs of one COPY, which are one transaction */
 
 void px_ydb_copies_tidy(px_ydb_session *session)
 {

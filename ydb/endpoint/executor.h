@@ -1,7 +1,7 @@
 /*
- * executor: a connection to YDB that runs one text at a time and gives typed rows and a status; all
- * that a conformant PostgreSQL does beside is made above it. By simple Query today (simple.h);
- * YDB's Query service can take its place.
+ * executor: the interface of a connection to YDB, which runs one text at a time and gives typed
+ * rows and a status. simple.h implements it by simple Query; YDB's Query service can take its
+ * place.
  */
 #ifndef PX_YDB_EXECUTOR_H
 #define PX_YDB_EXECUTOR_H

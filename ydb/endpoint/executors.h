@@ -12,7 +12,7 @@ void px_runner_drop(px_runner *runner);
 /* Tells the owner on_cancelled if the executor whose cancel is under way is gone: it cannot. */
 void px_runner_end_cancel(px_runner *runner);
 
-/* What executors tell (executor.h), with the runner as their owner. */
+/* Callbacks of executors (executor.h) whose owner is a runner. */
 void px_runner_executor_closed(void *owner);
 void px_runner_cancel_heard(void *owner);
 void px_runner_lost_idle(void *owner);

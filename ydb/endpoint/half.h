@@ -1,6 +1,6 @@
 /*
- * half: the state of one link's half of a server, as session.h has it: what runs, what is kept, and
- * what the action at hand needs.
+ * half: the state of a session (session.h): the portals that run, what is kept, and what the action
+ * at hand needs.
  */
 #ifndef PX_YDB_HALF_H
 #define PX_YDB_HALF_H

@@ -157,7 +157,7 @@ static bool next_message(px_executor *e, pgw_frame *frame, pgw_slice *body)
     return true;
 }
 
-/* Whoever hears of a message may close the executor, which lives on until the stream has ended. */
+/* The owner may close the executor in a callback; it lives on until the stream has ended. */
 static void on_input(px_stream *stream)
 {
     px_executor *e = px_stream_owner(stream);
@@ -288,7 +288,8 @@ static void on_go_on(px_worker *worker, px_message *message)
         on_input(e->stream);
 }
 
-/* The stream tells of what comes, not of what has come already. */
+/* Resumes rows. Those that came during the pause are read on a later turn, for the stream tells
+ * only of what comes. */
 static void resume_rows(px_executor *e)
 {
     if (!e->paused)

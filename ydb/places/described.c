@@ -79,7 +79,8 @@ static bool is_size(const boundaries *read, size_t size)
                              : size == sizeof(int64_t);
 }
 
-/* Decodes the first `cap` bytes at most of a base64 text; returns their number, 0 if it is none. */
+/* Decodes `cap` bytes at most of a base64 text; returns their number, 0 if the text is no base64.
+ */
 static size_t decode(json_object *value, uint8_t *bytes, size_t cap)
 {
     pgw_slice text = {json_object_get_string(value), (size_t)json_object_get_string_len(value)};

@@ -39,9 +39,9 @@ typedef enum pgw_asked {
     PGW_ASK_PUT,      /* takes `text`, data of the COPY under way, cut anywhere */
     PGW_ASK_STORE,    /* runs the COPY of `portal` to its end, for its data has ended: as RUN */
     PGW_ASK_CLOSE,    /* closes the connection once the output has been sent; nothing follows */
-    /* Ends a group in which a SESSION was run while no transaction was open: what it has set stays,
-     * if `keep`, or is undone. Such a group may become a transaction by BEGIN, whose end settles it
-     * then. */
+    /* Keeps, if `keep`, or undoes what SESSIONs have set in a group that ends without a
+     * transaction. If BEGIN makes such a group a transaction, COMMIT or ROLLBACK settles it
+     * instead. */
     PGW_ASK_SETTLE
 } pgw_asked;
 

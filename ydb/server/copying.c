@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* CopyInResponse or CopyOutResponse: all columns are in one format. */
+/* Writes CopyInResponse or CopyOutResponse; all columns are in one format. */
 static void write_response(pgw_server *server, char type, bool binary, size_t columns)
 {
     pgw_buf *out = &server->out;

@@ -9,7 +9,7 @@
 
 /* pgw_server_copy_in(): the RUN is a COPY FROM STDIN. */
 PGW_MUST_CHECK bool pgw_copying_begin(pgw_server *server, bool binary, size_t columns);
-/* A message has come while data is awaited. */
+/* Takes a message that has come while data is awaited. */
 void pgw_copying_take(pgw_server *server);
 /* pgw_server_copy_out() and _copy_bytes(): the RUN is a COPY TO STDOUT. */
 void pgw_copying_out(pgw_server *server, bool binary, size_t columns);

@@ -13,7 +13,7 @@ enum { ALL = UINT32_MAX };
 
 static const pgw_slice nothing = {NULL, 0};
 
-/* Refuses with the error `what "name"why`. */
+/* Refuses with the message: `what`, the name in quotes, `why`. */
 static void refuse(pgw_server *server, const char *sqlstate, const char *what, pgw_slice name,
                    const char *why)
 {

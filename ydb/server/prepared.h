@@ -14,7 +14,7 @@ typedef struct pgw_statement {
     pgw_named named;  /* "": the unnamed one */
     pgw_slice source; /* the client's text, or the inner statement of PREPARE or DECLARE */
     pgw_piece piece;  /* the statement in `source`, and its command */
-    uint32_t *types;  /* types of the parameters; 0 until analysis, unless Parse declares them */
+    uint32_t *types;  /* types of the parameters; one that is not declared is 0 until analysis */
     size_t type_count;
     pgw_slice columns; /* body of the RowDescription, formats 0; empty: it returns no rows */
     bool declares;     /* Parse of a DECLARE: `piece` and `columns` are the cursor's query */
