@@ -7,7 +7,7 @@
 #include "ydb/command/yql.h"
 #include "ydb/command/yql_column.h"
 
-enum { MANY = 128 }; /* partitions, of which the documentation says that most need no more */
+enum { MANY = 128 }; /* number of partitions that most tables need at most, as YDB documents */
 
 typedef struct advice {
     const cfg_config *config;
@@ -86,7 +86,8 @@ static void judge_hash_key(const advice *a)
                 "rows");
 }
 
-/* A hash in front of a growing key keeps writes apart, and leaves no order to read by. */
+/* Warns of a growing key behind a hash, which keeps writes apart, but leaves no order to read by.
+ */
 static void judge_order(const advice *a)
 {
     const rw_column *first = &a->table->columns[a->table->primary_key[0]];

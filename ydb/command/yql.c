@@ -12,14 +12,15 @@ typedef struct writer {
     const px_yql *yql;
     const rw_table *table;
     FILE *out;
-    unsigned settings; /* of WITH, that are written already */
+    unsigned settings; /* number of settings of WITH that are written already */
 } writer;
 
 void px_yql_name_print(const char *name, FILE *out)
 {
     fputc('`', out);
     for (; *name != '\0'; name++) {
-        bool ends = *name == '\n' || *name == '\r'; /* the comment that the line may stand in */
+        bool ends =
+            *name == '\n' || *name == '\r'; /* it would end a comment that the line stands in */
         if (*name == '`' || *name == '\\' || ends)
             fputc('\\', out);
         fputc(!ends ? *name : *name == '\n' ? 'n' : 'r', out);
@@ -34,9 +35,9 @@ static void print_name(writer *write, const char *name)
 
 /* -- columns -- */
 
-/* A table whose hash column is int8 has PostgreSQL's types throughout, as the PostgreSQL endpoint
- * makes it; one with uint64 has YDB's own. varchar is no key type there, and lengths are not
- * stored. */
+/* The types of a table whose hash column is int8 are PostgreSQL's throughout, as the PostgreSQL
+ * endpoint makes them; with uint64 they are YDB's own. YDB takes no varchar in keys, and stores no
+ * lengths of types. */
 const char *px_yql_type(const rw_table *table, const rw_column *column)
 {
     static const struct {
@@ -95,7 +96,8 @@ static void print_column(writer *write, size_t i)
             column->not_null || in_key(table, i) ? " NOT NULL" : "");
     if (type == NULL)
         fprintf(write->out, " -- %s: choose a type", column->type_name);
-    if (column->has_default) /* what the backend tells has its own numbers in it */
+    if (column->has_default) /* the text of a default that the backend tells has the backend's
+                                numbers in it */
         px_yql_default_print(
             table->defaults_unknown ? column->default_text : "as the backend has it", write->out);
     fputc('\n', write->out);
@@ -164,9 +166,9 @@ static void print_boundaries(writer *write)
     pgw_buf_free(&text);
 }
 
-/* How the table is cut at first. UNIFORM_PARTITIONS takes Uint64 alone, and whether a key that
- * begins with pgint8 or pgint2 takes boundaries is not known: else the store cuts the table where
- * the rows turn out to be. */
+/* Prints how the table is cut at first. UNIFORM_PARTITIONS takes Uint64 only, and it is not known
+ * whether a key that begins with pgint8 or pgint2 takes boundaries; without them YDB cuts the table
+ * as rows come. */
 static void print_cut(writer *write)
 {
     const rw_partitions *partitions = &write->table->partitions;
@@ -225,7 +227,8 @@ static void print_ttl(writer *write)
     pgw_buf_free(&before);
 }
 
-/* What would cut the table, if it is known to work. */
+/* Prints the boundaries that would cut the table as a comment, while YDB is not known to take them.
+ */
 static void print_unconfirmed(writer *write)
 {
     const rw_partitions *partitions = &write->table->partitions;

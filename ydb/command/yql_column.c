@@ -8,13 +8,14 @@
 #include "ydb/command/yql.h"
 
 enum {
-    SHARDS = 64, /* AUTO_PARTITIONING_MIN_PARTITIONS_COUNT of such a table, as documented */
+    SHARDS = 64, /* AUTO_PARTITIONING_MIN_PARTITIONS_COUNT of a column-oriented table, as YDB
+                    documents */
     MANY = 128
 };
 
 /* -- the statement -- */
 
-/* Of YDB's own types: it has no others there. */
+/* The YDB type of a column; column-oriented tables have only YDB's own types. */
 static const char *type_of(const cfg_column *column)
 {
     const rw_table own = {.hash_type = RW_HASH_UINT64};

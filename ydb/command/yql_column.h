@@ -1,6 +1,6 @@
 /*
- * yql_column: CREATE TABLE in YQL of a column-oriented table, which YDB itself spreads by a hash of
- * its partition key; and what its documentation has against one.
+ * yql_column: prints CREATE TABLE in YQL of a column-oriented table, which YDB itself spreads by a
+ * hash of its partition key, and warns where YDB's documentation advises against the table.
  */
 #ifndef PX_COMMAND_YQL_COLUMN_H
 #define PX_COMMAND_YQL_COLUMN_H

@@ -16,7 +16,7 @@ static void analyzed(px_ydb_session *session)
                         pgw_slice_buf(&session->columns));
 }
 
-/* Not all of a statement's parameters have a type that it declares. */
+/* Whether one of the statement's parameters has no declared type. */
 static bool is_open(const pgw_statement *statement, const rw_inferred *inferred)
 {
     for (uint32_t i = 1; i <= inferred->count; i++)
@@ -35,7 +35,8 @@ void px_ydb_learn(px_ydb_session *session, const rw_relation *relation)
     pgw_buf_free(&text);
 }
 
-/* A table of the statement is asked for its columns first. */
+/* Asks YDB for the columns of a table that the statement's parameters need. False: none is needed.
+ */
 static bool learns(px_ydb_session *session, const pgw_statement *statement,
                    const rw_inferred *inferred)
 {
@@ -62,8 +63,8 @@ bool px_ydb_learns_target(px_ydb_session *session, const pgw_portal *portal)
     return true;
 }
 
-/* A read is described by itself, RETURNING by a query that has its columns. Other writes are not
- * looked at before they are run: that would cost them a round trip. */
+/* Describes a read by itself, and RETURNING by a query that has its columns. Other writes are not
+ * described before they are run, which would cost a round trip. */
 static void describe(px_ydb_session *session, const pgw_statement *statement, pgw_slice text)
 {
     pgw_error error;

@@ -6,17 +6,17 @@
 
 #include "ydb/endpoint/half.h"
 
-/* ANALYZE. */
+/* Answers ANALYZE for the statement, perhaps after asking YDB. */
 void px_ydb_analyze(px_ydb_session *session, const pgw_statement *statement);
-/* … what YDB was asked for it is in session->columns. */
+/* YDB has described what ANALYZE asked for: session->columns has its columns. */
 void px_ydb_described(px_ydb_session *session);
 /* RUN: the columns of a write with RETURNING, into a table that is not configured, are asked for
  * first. False: they need not be. */
 PGW_MUST_CHECK bool px_ydb_learns_target(px_ydb_session *session, const pgw_portal *portal);
-/* RUN: the relation's columns are asked for, which lives in the session's arena; then the portal is
- * run again. */
+/* ANALYZE and RUN: asks YDB for the columns of the relation, which lives in the session's arena;
+ * the action is begun again once they are known. */
 void px_ydb_learn(px_ydb_session *session, const rw_relation *relation);
-/* … and have been told. */
+/* YDB has told the columns of session->learning: keeps them. */
 void px_ydb_learned_told(px_ydb_session *session);
 
 #endif

@@ -71,8 +71,8 @@ static void add_changed(const px_ydb_session *session, const char *name, pgw_buf
         pgw_buf_addf(out, "%s,", name);
 }
 
-/* What the session has changed, and matters to its rows: in a batch, too. Nothing else that can be
- * set before YDB does. */
+/* The names of settings that the session has changed and that matter to its rows, in a batch, too;
+ * no other setting that YDB's sessions may change does. */
 static pgw_slice changed(px_ydb_session *session)
 {
     pgw_buf names = {0};
@@ -84,7 +84,7 @@ static pgw_slice changed(px_ydb_session *session)
     return kept;
 }
 
-/* What the rooms above ask of a session's state is answered here, for here it is. */
+/* Answers px_state_question() from the session's settings. */
 static pgw_slice *answer_state(px_ydb_session *session, pgw_slice question)
 {
     pgw_slice *cells = px_ydb_cells(session, px_state_cells(question));

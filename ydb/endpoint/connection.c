@@ -16,17 +16,17 @@ typedef struct connection {
     px_link link;
     px_runner runner;
     px_ydb_session session;
-    pgw_buf in; /* what was sent; … */
+    pgw_buf in; /* messages that the owner sent; those before `in_at` are taken */
     size_t in_at;
-    size_t dropped;  /* bytes of a message that was too long, which still come */
-    pgw_buf message; /* … the message at hand, as the machine has it */
-    pgw_buf out;     /* what is said; … */
+    size_t dropped;  /* bytes still to be skipped of a message that was too long */
+    pgw_buf message; /* body of the message at hand, copied for the machine */
+    pgw_buf out;     /* replies to the owner; those before `out_at` are consumed */
     size_t out_at, expected;
-    bool crowded;  /* `in` was PX_STREAM_HIGH */
-    bool starving; /* it holds but a part of a message, and nothing else is to be done */
+    bool crowded;  /* `in` has reached PX_STREAM_HIGH; on_drained is due when it shrinks */
+    bool starving; /* `in` holds no whole message, and nothing else is to be done */
     bool paused, finishing, drained, relieved, ended;
     bool running;    /* the runner has not closed yet */
-    px_message turn; /* the owner is told on a later turn */
+    px_message turn; /* calls tell() on a later turn */
     bool turning;
 } connection;
 
@@ -64,7 +64,7 @@ static void close_connection(px_link *link)
 {
     connection *c = of(link);
     if (c->running)
-        px_runner_close(&c->runner); /* may be the end of both */
+        px_runner_close(&c->runner); /* may end the link at once */
     else
         end_if_quiet(c);
 }
@@ -140,7 +140,7 @@ static void drop(connection *c)
     c->dropped -= some;
 }
 
-/* Longer than whatever could become a text that YDB takes. */
+/* Refuses a message that is too long to become a text that YDB takes, and skips its bytes. */
 static void refuse_overlong(connection *c, pgw_frame frame)
 {
     pgw_error error;
@@ -153,7 +153,8 @@ static void refuse_overlong(connection *c, pgw_frame frame)
     pgw_server_overlong(c->session.server, frame.type, &error);
 }
 
-/* No parameter is ten times longer than its text. */
+/* Whether a message cannot become a text that YDB takes: no parameter is ten times longer than its
+ * constant. */
 static bool is_overlong(const connection *c, pgw_frame frame)
 {
     return frame.size > 10 * c->link.worker->config->backend.capabilities.max_message &&
@@ -180,7 +181,7 @@ static bool take_message(connection *c)
     return true;
 }
 
-/* What was taken makes room. */
+/* Frees the room of messages that were taken. */
 static void trim(connection *c)
 {
     size_t left = c->in.len - c->in_at;
@@ -189,7 +190,7 @@ static void trim(connection *c)
     else if (c->in_at > left)
         memmove(c->in.ptr, c->in.ptr + c->in_at, left), c->in.len = left;
     else
-        left = 0; /* nothing moves */
+        left = 0; /* the bytes stay where they are */
     if (left > 0 || c->in.len == 0)
         c->in_at = 0;
     if (c->crowded && (c->starving || c->in.len - c->in_at < PX_STREAM_LOW)) {

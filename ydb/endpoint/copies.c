@@ -7,7 +7,7 @@
 #include "ydb/plain/copied.h"
 #include "ydb/plain/copied_out.h"
 
-enum { ALL = 16 << 20 }; /* bytes of the texts of one COPY, which are one transaction */
+enum { ALL = 16 << 20 }; /* most bytes of the INSERTs of one COPY, which are one transaction */
 
 void px_ydb_copies_tidy(px_ydb_session *session)
 {
@@ -21,7 +21,7 @@ void px_ydb_copies_tidy(px_ydb_session *session)
 
 /* --- the statement --- */
 
-/* False: it is being asked for, or there is no such table. */
+/* Finds the table of a COPY. False: YDB is being asked for it, or there is none, which was told. */
 static bool find_table(px_ydb_session *session, const PgQuery__RangeVar *named,
                        const rw_table **table)
 {

@@ -33,7 +33,7 @@ static pgw_command command_of(const rw_clean *clean, pgw_slice text)
     }
 }
 
-/* At most, in one text: their list is memory that a client causes. */
+/* Most statements of one text: their list is memory that a client causes. */
 enum { MOST_PIECES = 100000 };
 
 static bool read_piece(pgw_slice text, const rw_clean *clean, const pgw_reading *reading,
@@ -68,7 +68,8 @@ static bool add(pgw_buf *pieces, size_t *count, const pgw_piece *piece, pgw_erro
     return true;
 }
 
-/* YDB makes and changes tables at once, outside of transactions; statements of one text are one. */
+/* Refuses a text with both DDL and writes or transaction control: the statements of a text are one
+ * transaction, while YDB changes tables at once, outside of transactions. */
 static bool check_mixture(const pgw_script *script, pgw_error *error)
 {
     bool alone = false, others = false;
@@ -86,8 +87,8 @@ static bool check_mixture(const pgw_script *script, pgw_error *error)
     return false;
 }
 
-/* PostgreSQL reads all of a text before it runs any of it, and before it says that a transaction
- * has failed. What one statement is otherwise wrong with is told when it is run. */
+/* Refuses a text that is not PostgreSQL's grammar before any of it is run, or a failed transaction
+ * is told, as PostgreSQL does. A lone statement is checked when it is run. */
 static bool check_grammar(const px_ydb_session *session, pgw_slice text, const pgw_script *script,
                           pgw_error *error)
 {

@@ -1,5 +1,5 @@
 /*
- * cutter: a client's text as the statements that a server's half of the protocol runs one by one.
+ * cutter: cuts a client's text into the statements that the server machine runs one by one.
  */
 #ifndef PX_YDB_CUTTER_H
 #define PX_YDB_CUTTER_H

@@ -70,5 +70,5 @@ void px_runner_row(void *owner, const pgw_slice *cells, size_t count)
         give_row(runner, cells, count);
     else if (runner->step.rows == RW_ROWS_OURS &&
              !rw_program_row(px_runner_program_of(runner), cells, count, &error))
-        runner->failure = error; /* looked at behind the last one */
+        runner->failure = error; /* on_stepped() looks at it when all rows have come */
 }

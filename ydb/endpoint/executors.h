@@ -1,18 +1,18 @@
 /*
- * executors: what a runner hears of the executor that it has, but for how texts end; and how it
- * parts with it: one a time, for all it does.
+ * executors: the callbacks by which a runner hears of its one executor, except how texts end, and
+ * how the runner gives that executor up.
  */
 #ifndef PX_YDB_EXECUTORS_H
 #define PX_YDB_EXECUTORS_H
 
 #include "ydb/endpoint/runner_state.h"
 
-/* It is not the runner's any more; nor is what was begun on it. Without one nothing is done. */
+/* Closes the runner's executor, and with it the transaction begun there. Without one: nothing. */
 void px_runner_drop(px_runner *runner);
-/* Nobody tells of the cancel of an executor that is gone: if that is so, the owner hears of it. */
+/* Tells the owner on_cancelled if the executor whose cancel is under way is gone: it cannot. */
 void px_runner_end_cancel(px_runner *runner);
 
-/* What executors tell (executor.h), with the runner as their owner. */
+/* Callbacks of executors (executor.h) whose owner is a runner. */
 void px_runner_executor_closed(void *owner);
 void px_runner_cancel_heard(void *owner);
 void px_runner_lost_idle(void *owner);

@@ -17,8 +17,8 @@ uint64_t px_runner_pause_ms(const px_runner *runner)
     return px_ydb_pause_ms(runner->tries, runner->fate == PX_YDB_SLOWLY, runner);
 }
 
-/* Only what commits can have done something that is not known: rows of its own transaction, or a
- * text that has none. */
+/* Only a commit can be done without an answer: COMMIT, or a text that writes outside of a
+ * transaction. */
 bool px_runner_may_be_done(const px_runner *runner)
 {
     if (runner->doubted)
@@ -32,8 +32,8 @@ bool px_runner_may_be_done(const px_runner *runner)
     return runner->own_block ? runner->committing : runner->step.writes;
 }
 
-/* It was not answered, or may be answered otherwise. What YDB has stumbled over, or taken too long
- * for, may be the statement's own fault. */
+/* Whether another try may get another answer. What YDB stumbles over may be the statement's own
+ * fault, and is tried again STUMBLES times; what takes too long is not tried again. */
 static bool is_worth_it(const px_runner *runner)
 {
     bool ended = pgw_error_is(&runner->failure, "57014") && !px_runner_may_be_done(runner);
@@ -44,16 +44,17 @@ static bool is_worth_it(const px_runner *runner)
            runner->fate == PX_YDB_ELSEWHERE || silence;
 }
 
-/* What carries rows of many clients serves others meanwhile: its writer sees to it that they are
- * sent again, if it is certain that they are not done. It would take a key that is there for their
- * own fault, though, and what has come in between is seen at once. */
+/* Whether a batch link leaves another try to its writer, and serves other rows meanwhile: if the
+ * rows are certainly not done. An overtaken INSERT is tried at once, for the writer would take its
+ * 23505 for the rows' own fault. */
 static bool gives_back(const px_runner *runner)
 {
     return runner->link->role == PX_LINK_BATCH && !px_runner_may_be_done(runner) &&
            !runner->overtaken;
 }
 
-/* Outside of the client's transaction, or of a group's of which all is known. */
+/* Whether the thing can be sent again: outside of a transaction, unless it is COMMIT or ROLLBACK;
+ * inside a group's that is kept as a whole, unless it is ROLLBACK. */
 static bool is_repeatable(const px_runner *runner)
 {
     bool ends = runner->thing == PX_RUNNER_CONTROLLING && runner->control != PX_CONTROL_BEGIN;
@@ -61,7 +62,7 @@ static bool is_repeatable(const px_runner *runner)
     return runner->in_block ? px_replay_is_whole(&runner->replay) && !undoes : !ends;
 }
 
-/* Whether it has been done already or not. */
+/* Whether the first try was not committed, or another one comes to the same if it was. */
 static bool comes_to_the_same(const px_runner *runner)
 {
     bool program = runner->thing == PX_RUNNER_STEPPING && runner->own_block;
@@ -159,7 +160,6 @@ void px_runner_say_differs(px_runner *runner)
     pgw_error_hint(&runner->failure, "The transaction might succeed if retried.");
 }
 
-/* Partitions that were split or have moved refuse what is sent them, for a while. */
 void px_runner_doubt_maps(const px_runner *runner)
 {
     const px_worker *worker = runner->link->worker;

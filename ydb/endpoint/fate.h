@@ -7,42 +7,40 @@
 
 #include "ydb/endpoint/runner_state.h"
 
-/* Of the runner's failure: nobody knows whether it has been committed. */
+/* Whether the thing that failed may have been committed all the same. */
 bool px_runner_may_be_done(const px_runner *runner);
-/* What is not done, and may be another time, and is the runner's to repeat: not on a link for
- * batches. */
+/* Whether the runner tries the failed thing again: another try may succeed, and comes to the same
+ * if the first was done. What a batch link has certainly not done is left to its writer, unless it
+ * was overtaken. */
 bool px_runner_may_repeat(const px_runner *runner);
-/* Nothing else than a cancel kept it from that: it is not done, and not tried again for its sake.
- */
+/* Whether the thing would be tried again if it had not been cancelled; it is certainly not done. */
 bool px_runner_was_stopped(const px_runner *runner);
-/* A transaction is open behind what has failed, and ROLLBACK is the runner's to say. The owner of
- * one says it itself, but for what it does not hear of. */
+/* Whether the runner sends ROLLBACK for a transaction that a failure has left open. The owner ends
+ * its own transaction itself, unless BEGIN, COMMIT or ROLLBACK failed, or it is done once more. */
 bool px_runner_is_to_undo(const px_runner *runner);
-/* The program has another way, where this one was refused, and goes it from now on. */
+/* Whether the program has other texts to try after the refused one; it goes on with those. */
 bool px_runner_has_another_way(px_runner *runner);
-/* Whether the failure is that another client's row came in between: it passes then. */
+/* Notes whether another client's row came in between, so that another try may succeed. */
 void px_runner_note_overtaking(px_runner *runner);
-/* The pause until then. Twice as long each time, less up to a half of it: what collided shall not
- * do so again. */
+/* The pause before the next try, in ms (pause.h). */
 uint64_t px_runner_pause_ms(const px_runner *runner);
-/* No executor is to be had: nobody is there just now, or not for us. */
+/* Notes that an executor could not be opened, and whether that may pass. */
 void px_runner_note_refusal(px_runner *runner, const pgw_error *error);
-/* … the first one, for rows that wait for it: nobody was there, and somebody may be soon. */
+/* Whether a batch link opens its first executor again: YDB was not there, and rows wait for it. */
 bool px_runner_may_be_let_in(const px_runner *runner);
-/* What is at hand was cancelled, and YDB not asked for any more of it. */
+/* Makes the failure 57014: the thing at hand was cancelled, and no more of it is sent to YDB. */
 void px_runner_note_cancel(px_runner *runner);
-/* The text is longer than a message to YDB may be, and not to be sent: 54000. YDB would close the
- * connection without a word. */
+/* Whether the text is too long for a message to YDB, which would close the connection without an
+ * error: the failure becomes 54000. */
 PGW_MUST_CHECK bool px_runner_refuses_overlong(px_runner *runner, pgw_slice text);
-/* The failure becomes 08007. */
+/* Makes the failure 08007: it is not known whether the statement was committed. */
 void px_runner_say_unknown(px_runner *runner);
-/* … 40001: a group's transaction that was done once more has not come out as before. */
+/* Makes the failure 40001: a group's transaction that was done once more gave other results. */
 void px_runner_say_differs(px_runner *runner);
-/* What has been cancelled says so in PostgreSQL's words, for somebody or because it took too long.
- */
+/* Gives a cancelled thing PostgreSQL's message: by user request, or by statement_timeout. */
 void px_runner_name_cancel(px_runner *runner);
-/* Partitions that were split or have moved refuse what is sent them, for a while: where tables'
- * partitions are discovered, they are asked for. */
+/* Asks for the partitions of tables anew where they are discovered: one that was split or has moved
+ * refuses writes for a while (53000, 57P03). */
 void px_runner_doubt_maps(const px_runner *runner);
 
 #endif

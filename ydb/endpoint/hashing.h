@@ -7,11 +7,13 @@
 
 #include "rewrite/hash/table.h"
 
-/* A text without parameters, as it is if it is no INSERT into a table of the catalog. What is new
- * lives in the reading's arena. False: the error. */
+/* Puts the hashes into an INSERT without parameters; any other text, or one into a table that is
+ * not in the catalog, stays as it is. A new text lives in the reading's arena. False: refused, with
+ * the reading's error. */
 PGW_MUST_CHECK bool px_ydb_hash(pgw_slice text, const rw_catalog *catalog,
                                 const pgw_reading *reading, pgw_slice *out);
-/* … with any hashes, for who asks what it returns. As it is if it will be refused. */
+/* The text with arbitrary hashes, to describe what it returns; unchanged where px_ydb_hash() would
+ * not change or would refuse the INSERT as such. */
 pgw_slice px_ydb_hash_any(pgw_slice text, const rw_catalog *catalog, const pgw_reading *reading);
 
 #endif

@@ -52,7 +52,7 @@ static char *copy(pgw_slice text)
     return pgw_strndup(text.ptr, text.len);
 }
 
-/* Without a hash column: no column is. */
+/* A table without a hash column: `hash_column` is no column's number. */
 static rw_table *table_of(const rw_relation *relation, pgw_slice columns)
 {
     pgw_reader reader = pgw_reader_of(columns);

@@ -1,6 +1,6 @@
 /*
- * learned: tables that are not configured, and what YDB said of their columns: parameters that are
- * compared with them, or stored there, have their types, and RETURNING. Believed for
+ * learned: the columns of tables that are not configured, as YDB described them. Parameters that
+ * are compared with or stored in such columns get their types, and RETURNING its columns. Kept for
  * backend.catalog_s.
  */
 #ifndef PX_YDB_LEARNED_H
@@ -10,22 +10,22 @@
 
 typedef struct px_ydb_learned {
     rw_table **tables;
-    uint64_t *until; /* of each */
+    uint64_t *until; /* when the table of this place is forgotten, px_worker_now() scale */
     size_t count;
-    rw_catalog catalog; /* of them all */
+    rw_catalog catalog; /* all `tables`, as px_ydb_learned_now() gives them */
 } px_ydb_learned;
 
-/* Those of before `now` are forgotten. Valid until the next call. */
+/* Forgets tables whose time is over at `now`, and gives the others; valid until the next call. */
 const rw_catalog *px_ydb_learned_now(px_ydb_learned *learned, uint64_t now);
-/* Which of them is to be asked for; NULL: none. Of more than are kept the first ones are looked at.
- */
+/* The first relation of the list that is not known yet; NULL: none. Looks only at as many as can be
+ * kept. */
 const rw_relation *px_ydb_learned_lacks(const px_ydb_learned *learned, const rw_relation *list);
-/* The text whose columns are the relation's. */
+/* Appends the query whose columns are the relation's. */
 void px_ydb_learned_ask(const rw_relation *relation, pgw_buf *text);
-/* The body of a RowDescription; empty: there is no such table. */
+/* Keeps a table; `columns` is the body of a RowDescription, empty if there is no such table. */
 void px_ydb_learned_add(px_ydb_learned *learned, const rw_relation *relation, pgw_slice columns,
                         uint64_t until);
-/* Tables may be others by now. */
+/* Forgets all tables, for they may have changed. */
 void px_ydb_learned_forget(px_ydb_learned *learned);
 
 #endif

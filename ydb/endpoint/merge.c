@@ -16,7 +16,7 @@ typedef struct merger {
     px_unit *const *units;
     size_t count;
     const pgw_env *env;
-    size_t most; /* that `out` may grow to */
+    size_t most; /* bytes that `out` may grow to */
     pgw_arena arena;
     pgw_error error;
     pgw_buf *out;
@@ -28,7 +28,7 @@ static bool is_char(pgw_slice text, rw_token token, char c)
     return token.kind == RW_TOKEN_CHAR && text.ptr[token.start] == c;
 }
 
-/* Behind the ')' of the '(' that was taken. */
+/* The position behind the ')' that closes the '(' taken last. */
 static size_t skip_row(rw_lexer *lexer)
 {
     for (size_t depth = 1; depth > 0;) {
@@ -41,7 +41,7 @@ static size_t skip_row(rw_lexer *lexer)
     return lexer->at;
 }
 
-/* The rows behind the first VALUES: (…), (…). */
+/* Finds the rows behind the first VALUES, such as (…), (…), and what stands before and after. */
 static bool find_rows(pgw_slice text, bool conforming, pattern *out)
 {
     rw_lexer lexer;
@@ -68,8 +68,8 @@ static bool find_rows(pgw_slice text, bool conforming, pattern *out)
     return true;
 }
 
-/* What stands behind the rows means the same for all of them, and each of them counts: nothing, or
- * ON CONFLICT … DO UPDATE for any row. */
+/* Whether the text behind the rows means the same for merged rows, and each row counts: it is empty
+ * or ON CONFLICT … DO UPDATE without parameters, WHERE and RETURNING. */
 static bool is_for_all(pgw_slice text, bool conforming)
 {
     rw_lexer lexer;
@@ -117,7 +117,7 @@ static rw_params params_of(merger *m, const pattern *p, const pgw_bind *bind)
     return (rw_params){list, bind->value_count};
 }
 
-/* `messages`: a Bind, and an Execute. */
+/* Adds the row of an execution; `messages` are its Bind and Execute. */
 static bool add_bound(merger *m, const pattern *p, pgw_slice messages)
 {
     pgw_frame frame;

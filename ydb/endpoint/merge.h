@@ -7,8 +7,8 @@
 #include "proxy/backend/base/unit.h"
 #include "rewrite/hash/table.h"
 
-/* Appends the text. False, and nothing is appended: they cannot, or it were longer than `most`
- * bytes. May use libpg_query. */
+/* Appends the INSERT. False, with nothing appended: the units cannot be merged, or it would be
+ * longer than `most` bytes. May use libpg_query. */
 PGW_MUST_CHECK bool px_ydb_merge(px_unit *const *units, size_t count, const rw_catalog *catalog,
                                  size_t most, pgw_buf *text);
 

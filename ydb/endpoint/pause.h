@@ -1,5 +1,5 @@
 /*
- * pause: how long what YDB has not done waits for its next try.
+ * pause: how long a statement that YDB has not done waits for its next try.
  */
 #ifndef PX_YDB_PAUSE_H
 #define PX_YDB_PAUSE_H
@@ -7,8 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In ms, behind so many tries of before; `slowly`: there is too much to do. Twice as long each
- * time, less up to a half of it: what collided shall not do so again, so `whose` differs. */
+/* The pause in ms after so many earlier tries; `slowly`: YDB is overloaded. Twice as long each
+ * time, less up to a half, which differs by `whose`: transactions that collided shall not do so
+ * again. */
 uint64_t px_ydb_pause_ms(unsigned tries, bool slowly, const void *whose);
 
 #endif

@@ -29,7 +29,7 @@ void px_replay_anew(px_replay *replay)
     replay->digest = 0;
 }
 
-/* With their length: "a", "b" is not "ab". */
+/* Bytes are added with their length: the digest of "a", "b" is not that of "ab". */
 static void add(px_replay *replay, const char *ptr, uint64_t len)
 {
     replay->digest = XXH3_64bits_withSeed(&len, sizeof len, replay->digest);

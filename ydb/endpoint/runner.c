@@ -30,7 +30,8 @@ static void start_timer(px_runner *runner, uint64_t ms)
     start(runner, &runner->timer, &runner->timed, on_timer, ms);
 }
 
-/* YDB closes a connection that has said nothing for ten minutes. */
+/* Starts the time until the next SELECT 1, for YDB closes a connection that is silent for ten
+ * minutes. */
 static void keep(px_runner *runner)
 {
     start_timer(runner, (uint64_t)runner->link->worker->config->backend.keepalive_s * 1000);
@@ -104,7 +105,8 @@ static void on_refused(void *owner, const pgw_error *error)
 
 static void go_on_with_program(px_runner *runner);
 
-/* What has failed has left nothing at the executor. */
+/* Decides what becomes of a failed thing, after ROLLBACK if that was due: another way, another try,
+ * or its failure. */
 static void decide(px_runner *runner)
 {
     if (px_runner_has_another_way(runner)) {
@@ -131,7 +133,7 @@ static void decide(px_runner *runner)
     else if (unknown)
         px_runner_say_unknown(runner);
     else if (pgw_error_is(&runner->failure, "08007"))
-        memcpy(runner->failure.sqlstate, "40001", 6); /* it was undone */
+        memcpy(runner->failure.sqlstate, "40001", 6); /* nothing was committed */
     px_runner_fail(runner);
 }
 
@@ -149,7 +151,8 @@ static void undo(px_runner *runner)
         decide(runner);
 }
 
-/* What was done once, and cannot be any more, is not the fault of what waits for it. */
+/* Takes the failure of a text. If one that is replayed is refused now, the statement that waits for
+ * it gets 40001, for the error is not its own. */
 static void take_failure(px_runner *runner, const px_executed *executed)
 {
     bool ours = runner->state == PX_RUNNER_STEPPING && runner->step.rows != RW_ROWS_NONE;
@@ -169,7 +172,8 @@ static void take_failure(px_runner *runner, const px_executed *executed)
 
 static void go_on_replaying(px_runner *runner);
 
-/* YDB is asked for no more of it. The owner may be asking just now. */
+/* Ends the thing at hand without sending more of it. The owner may be inside a call, so that it is
+ * told on a later turn. */
 static void give_up(px_runner *runner)
 {
     if (px_runner_is_to_undo(runner)) {
@@ -180,8 +184,8 @@ static void give_up(px_runner *runner)
     px_runner_answer(runner);
 }
 
-/* What was cancelled goes no further: between two texts, too, where nothing was there to end. Nor
- * does what is made of a statement here, and came out longer than it. */
+/* Runs the next text, unless the thing was cancelled, perhaps between two texts, or the text is too
+ * long for YDB. */
 static void go_further(px_runner *runner, px_runner_state state, pgw_slice text)
 {
     if (runner->cancelled)
@@ -212,7 +216,7 @@ static void step(px_runner *runner)
     go_further(runner, PX_RUNNER_COMMITTING, PGW_LITERAL("COMMIT"));
 }
 
-/* From where the program stands. */
+/* Runs the program from the step at which it stands. */
 static void go_on_with_program(px_runner *runner)
 {
     runner->ops->on_again(runner->owner);
@@ -240,7 +244,8 @@ static void begin_control(px_runner *runner)
 
 /* ---- a group's transaction, once more ---- */
 
-/* With what was done in it, and then with what waits for that. */
+/* Runs the next program of the transaction that is done once more; after the last one, the thing
+ * that waits. */
 static void replay(px_runner *runner)
 {
     runner->failure = PGW_ERROR_NONE;
@@ -250,7 +255,7 @@ static void replay(px_runner *runner)
         go(runner);
 }
 
-/* What the client was told of it must be true still. */
+/* Goes on if the replayed program gave what the client was told before; else fails with 40001. */
 static void go_on_replaying(px_runner *runner)
 {
     runner->tag[0] = '\0';
@@ -279,7 +284,7 @@ static void on_begun(px_runner *runner)
 
 /* ---- the thing at hand ---- */
 
-/* With an executor that is idle; if there is none, one is opened first. */
+/* Sends the thing at hand to the idle executor; if there is none, one is opened first. */
 static void go(px_runner *runner)
 {
     if (runner->executor == NULL) {
@@ -313,7 +318,7 @@ static void on_stepped(px_runner *runner, const px_executed *executed)
     step(runner);
 }
 
-/* What has waited for it may find that its transaction is not there any more. */
+/* SELECT 1 has ended. A thing that has waited for it may find its transaction gone. */
 static void on_kept(px_runner *runner, const px_executed *executed)
 {
     if (executed->failed && executed->fate != PX_YDB_UNDETERMINED)
@@ -364,14 +369,14 @@ static const px_executor_ops executor_ops = {
 
 /* ---- things ---- */
 
-/* The client's transaction goes with its connection: no other one may take what belongs to it,
- * unless it takes all of it. */
+/* Begins the thing at hand. The client's transaction is lost with its connection, and no part of it
+ * may run on another one, but all of it may. */
 static void take_up(px_runner *runner)
 {
     bool controls = runner->thing == PX_RUNNER_CONTROLLING;
     bool undoes = controls && runner->control == PX_CONTROL_ROLLBACK;
-    bool failed = runner->in_block && runner->block == 'E'; /* unheard, and COMMIT would be answered
-                                                               with COMMIT */
+    /* The client has not heard of the failure, and YDB would answer COMMIT with the tag COMMIT. */
+    bool failed = runner->in_block && runner->block == 'E';
     if ((failed && !undoes) || (runner->cancelled && controls)) {
         px_runner_drop(runner);
         runner->state = PX_RUNNER_CLOSED;
@@ -492,7 +497,7 @@ void px_runner_close(px_runner *runner)
         uv_close((uv_handle_t *)&runner->timer, on_timer_closed);
     if (runner->limited)
         uv_close((uv_handle_t *)&runner->limit, on_timer_closed);
-    runner->executors++; /* the end is below */
+    runner->executors++; /* px_runner_drop() must not tell on_closed yet */
     px_runner_drop(runner);
     runner->executors--;
     px_runner_end_if_quiet(runner);

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 
 enum {
-    KEPT_BYTES = 64 * 1024 * 1024, /* of rows that nobody wants yet, of one portal */
-    COLUMN_BYTES = 18              /* of a RowDescription's column, behind its name */
+    KEPT_BYTES = 64 * 1024 * 1024, /* most bytes of rows put by for one portal */
+    COLUMN_BYTES = 18              /* length of a RowDescription's column after its name */
 };
 
 px_ydb_run *px_ydb_run_new(px_ydb_session *session, pgw_portal *portal)
@@ -38,7 +38,7 @@ void px_ydb_run_free(px_ydb_session *session, px_ydb_run *run)
     free(run);
 }
 
-/* Time runs again for who waits for its rows, or for their end. */
+/* The statement_timeout runs again for a run whose rows, or whose end, are wanted again. */
 static void wake(px_ydb_session *session, px_ydb_run *run)
 {
     if (run->suspended)
@@ -46,7 +46,7 @@ static void wake(px_ydb_session *session, px_ydb_run *run)
     run->suspended = false;
 }
 
-/* The runner is free, or what it runs goes on, to make it so. */
+/* Resumes what the runner runs, with its rows put by, so that the runner becomes free. */
 bool px_ydb_runs_make_way(px_ydb_session *session)
 {
     px_ydb_run *run = session->running;
@@ -67,7 +67,7 @@ static uint32_t next_type(pgw_reader *columns)
     return pgw_read_u32(&rest);
 }
 
-/* The format of each column: by the rules for 0, 1 and n codes. */
+/* Whether a column is in binary: by Bind's rules for 0, 1 and n result format codes. */
 static bool is_binary(pgw_slice results, size_t column)
 {
     pgw_reader reader = pgw_reader_of(results);
@@ -110,7 +110,8 @@ pgw_slice *px_ydb_cells(px_ydb_session *session, size_t count)
     return session->cells;
 }
 
-/* session->cells; their bytes are in session->row, which moves while it grows. */
+/* Fills session->cells with the row in the client's formats; their bytes are in session->row, whose
+ * memory moves while it grows. */
 static bool convert(px_ydb_session *session, const px_ydb_run *run, const pgw_slice *cells,
                     size_t count, pgw_error *error)
 {
@@ -149,7 +150,7 @@ static void begin_data(px_ydb_session *session, px_ydb_run *run)
     send_data(session);
 }
 
-/* False: what it has no binary form for. */
+/* Sends a row as CopyData. False: one of its values has no binary form. */
 static bool give_data(px_ydb_session *session, px_ydb_run *run, const pgw_slice *cells,
                       size_t count, pgw_error *error)
 {
@@ -168,7 +169,7 @@ static void end_data(px_ydb_session *session, px_ydb_run *run)
     send_data(session);
 }
 
-/* What it still gives is nobody's. */
+/* Parts the run from its portal; rows that still come are dropped. */
 void px_ydb_run_leave(px_ydb_run *run)
 {
     run->portal->link = NULL;
@@ -176,7 +177,7 @@ void px_ydb_run_leave(px_ydb_run *run)
     run->unwanted = true;
 }
 
-/* True: more rows are wanted. */
+/* Gives the portal a row. True: more rows are wanted. */
 static bool give(px_ydb_session *session, px_ydb_run *run, const pgw_slice *cells, size_t count)
 {
     pgw_error error;
@@ -198,8 +199,7 @@ static void keep(px_ydb_run *run, const pgw_slice *cells, size_t count)
                       !pgw_write_data_row(cells, count, &run->rows);
 }
 
-/* What has no binary form is no reason to fail behind what was committed: rows that are put by come
- * before anything is written. */
+/* Lets a write fail, before anything is written, if one of its rows has no binary form. */
 static void check_held(px_ydb_session *session, const px_ydb_run *run, const pgw_slice *cells,
                        size_t count)
 {
@@ -230,12 +230,13 @@ void px_ydb_runs_row(px_ydb_session *session, const pgw_slice *cells, size_t cou
         keep(run, cells, count);
     else if (!give(session, run, cells, count))
         run->suspended = run->portal != NULL;
-    if (run->held && run->overflowed) { /* its rows come before anything is written */
+    /* A write's rows come before anything is written, so that it can still fail. */
+    if (run->held && run->overflowed) {
         say_overflowed(run);
         px_runner_refuse(session->runner, &run->error);
     }
     if (run->suspended)
-        px_runner_limit(session->runner, 0); /* what waits for its client takes no time */
+        px_runner_limit(session->runner, 0); /* no timeout while the client does not fetch */
     bool full = pgw_server_output(session->server)->len > PX_STREAM_HIGH;
     if (run->suspended || (full && !run->kept))
         px_runner_pause(session->runner);
@@ -256,8 +257,8 @@ void px_ydb_runs_drained(px_ydb_session *session)
         px_runner_resume(session->runner);
 }
 
-/* As they are told: those of EXECUTE as they were prepared, for its arguments stand in the text as
- * constants, which give columns names of their own. */
+/* The columns to be told. EXECUTE's are told as they were prepared, for its arguments stand in the
+ * text as constants, which would give columns other names. */
 static pgw_slice columns_of(const px_ydb_run *run)
 {
     const pgw_slice columns = pgw_slice_buf(&run->columns);
@@ -267,7 +268,8 @@ static pgw_slice columns_of(const px_ydb_run *run)
                                                                                  : columns;
 }
 
-/* A Query's only: the others were described. False: they are not wanted so. */
+/* Tells the columns of a Query's statement, or begins COPY's data; other portals were described.
+ * False: the columns are refused. */
 static bool tells_columns(px_ydb_session *session, px_ydb_run *run)
 {
     if (run->out != NULL && run->portal != NULL) {
@@ -278,8 +280,8 @@ static bool tells_columns(px_ydb_session *session, px_ydb_run *run)
     return !lone || pgw_server_columns(session->server, columns_of(run));
 }
 
-/* As long as nothing is written. What was described are columns of the table; these are expressions
- * that are cast to what the configuration says they are. */
+/* Refuses a write, before anything is written, if its columns are not those that were described:
+ * the latter are the table's, the former expressions that are cast to the configured types. */
 static void check_columns(px_ydb_session *session, const px_ydb_run *run, pgw_slice columns)
 {
     pgw_error error;
@@ -297,7 +299,8 @@ void px_ydb_runs_columns(px_ydb_session *session, pgw_slice columns)
     pgw_buf *to = run != NULL ? &run->columns : &session->columns;
     if (run != NULL)
         check_columns(session, run, columns);
-    if (run == NULL || !run->held || to->len == 0) { /* else they go as they were described */
+    /* A write keeps the columns with which it was described. */
+    if (run == NULL || !run->held || to->len == 0) {
         pgw_buf_clear(to);
         pgw_buf_add_slice(to, columns);
     }
@@ -305,7 +308,7 @@ void px_ydb_runs_columns(px_ydb_session *session, pgw_slice columns)
         px_ydb_run_leave(run);
 }
 
-/* Behind what is told of a run its portal may be gone. */
+/* Parts the run from its portal, which may be gone once the machine is told of the run's end. */
 static void detach(px_ydb_run *run)
 {
     if (run->portal != NULL)
@@ -336,7 +339,7 @@ static void tell_unwanted(px_ydb_session *session, px_ydb_run *run)
         pgw_server_done(session->server);
 }
 
-/* Rows that were put by. */
+/* Gives the rows that were put by, as many as are wanted; then the end of the run. */
 static void give_kept(px_ydb_session *session, px_ydb_run *run)
 {
     while (run->at < run->rows.len) {
@@ -362,7 +365,7 @@ static void give_kept(px_ydb_session *session, px_ydb_run *run)
     px_ydb_run_free(session, run);
 }
 
-/* What was put by until it was certain; an error takes the place of all of it. */
+/* Gives the rows of a run that has succeeded, or only its error. */
 static void give_held(px_ydb_session *session, px_ydb_run *run)
 {
     if (run->error.sqlstate[0] == '\0' && tells_columns(session, run)) {
@@ -376,7 +379,7 @@ static void give_held(px_ydb_session *session, px_ydb_run *run)
     px_ydb_run_free(session, run);
 }
 
-/* The runner has done its part; `error` NULL: with success. */
+/* The runner has finished the run's program; `error` NULL: with success. */
 void px_ydb_runs_end(px_ydb_session *session, const char *tag, const pgw_error *error)
 {
     px_ydb_run *run = session->running;
@@ -392,8 +395,7 @@ void px_ydb_runs_end(px_ydb_session *session, const char *tag, const pgw_error *
         give_held(session, run);
         return;
     }
-    if (error != NULL &&
-        (run->kept || run->unwanted)) /* nobody is told, unless the portal is asked */
+    if (error != NULL && (run->kept || run->unwanted)) /* the client is not told now */
         px_runner_lose_block(session->runner, error);
     if (run->kept)
         return;

@@ -31,8 +31,8 @@ static void check_parameters(px_ydb_session *session, const pgw_portal *portal)
         pgw_server_failed(session->server, &error);
 }
 
-/* What PREPARE has kept has no hashes yet, nor has what Parse has made before its table was
- * configured. Where it is wrong stands nowhere in what its client sent. */
+/* Puts hashes into an INSERT that was kept without them: by PREPARE, or by Parse before its table
+ * was configured. An error has no position in the client's text. */
 static bool hash(const rw_catalog *catalog, pgw_slice text, const pgw_reading *reading,
                  pgw_slice *out)
 {
@@ -73,7 +73,7 @@ static bool plan(px_ydb_session *session, px_ydb_run *run, pgw_error *error)
     return !run->held || px_ydb_run_can_be_sent(run, error);
 }
 
-/* YDB would do it at once, whatever becomes of the transaction. */
+/* Refuses DDL in a transaction: YDB would do it at once, whatever becomes of the transaction. */
 static bool refuses_alone(px_ydb_session *session, const pgw_portal *portal)
 {
     pgw_error error;
@@ -86,8 +86,7 @@ static bool refuses_alone(px_ydb_session *session, const pgw_portal *portal)
     return true;
 }
 
-/* BEGIN READ ONLY is the session's, and held to here, before YDB is asked what it thinks of the
- * statement. */
+/* Refuses writes in a read-only transaction; YDB is not asked, for READ ONLY is kept here. */
 static bool refuses_write(px_ydb_session *session, const pgw_portal *portal)
 {
     pgw_error error;
@@ -137,7 +136,7 @@ static void run(px_ydb_session *session, pgw_portal *portal)
     px_runner_program(session->runner, run->program, px_ydb_timeout(session));
 }
 
-/* What BEGIN asks for of its transaction. False: refused. */
+/* Sets the modes that BEGIN or AND CHAIN gives its transaction. False: refused. */
 static bool set_modes(px_ydb_session *session, const pgw_action *action, pgw_error *error)
 {
     rw_said said;
@@ -161,7 +160,7 @@ static void begin(px_ydb_session *session, const pgw_action *action)
     }
 }
 
-/* A BEGIN within a transaction. */
+/* Answers MODES: a BEGIN within a transaction. */
 static void change_modes(px_ydb_session *session, const pgw_action *action)
 {
     pgw_error error;
@@ -210,7 +209,7 @@ static void do_action(px_ydb_session *session, const pgw_action *action)
     }
 }
 
-/* False: the runner is at it. */
+/* Does the action. False: the runner is busy with it. */
 static bool try_action(px_ydb_session *session, const pgw_action *action)
 {
     px_ydb_run *running = session->running;
@@ -241,7 +240,7 @@ void px_ydb_session_go_on(px_ydb_session *session)
     }
 }
 
-/* BEGIN, COMMIT or ROLLBACK: what was set within is settled, unless a transaction has begun. */
+/* Settles what a transaction has set, when it has ended or could not begin. */
 static void on_controlled(px_ydb_session *session, bool done)
 {
     pgw_asked asked = pgw_server_next(session->server).ask;
@@ -280,7 +279,7 @@ void px_ydb_session_failed(px_ydb_session *session, const pgw_error *error)
 
 /* ---- life ---- */
 
-enum { PREPARED_BYTES = 64 * 1024 * 1024 }; /* of one session */
+enum { PREPARED_BYTES = 64 * 1024 * 1024 }; /* limit of the statements and portals of one session */
 
 /* A pgw_report. */
 static void report_settings(void *data, pgw_buf *out)
@@ -306,7 +305,8 @@ bool px_ydb_session_open(px_ydb_session *session, pgw_error *error)
         px_ydb_settings_new(session->link, version != NULL ? version : "14.5", error);
     if (session->variables == NULL)
         return false;
-    px_ydb_settings_report(session->variables, &told); /* the rooms above tell them at first */
+    px_ydb_settings_report(session->variables,
+                           &told); /* dropped: the client's greeting tells them */
     pgw_buf_free(&told);
     return true;
 }

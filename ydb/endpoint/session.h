@@ -1,24 +1,23 @@
 /*
- * session: one link's half of a server: what the machine of ydb/server asks for is done by a
- * runner at YDB. Statements become texts, with parameters as constants (wording.h), and rows what
- * the client asked for. There is one connection: rows that nobody wants yet are put by when it is
- * needed for something else (runs.h).
+ * session: does what the server machine of ydb/server asks for, by a runner at YDB. Parameters
+ * become constants in texts (wording.h). There is one connection: rows that are not wanted yet are
+ * put by when it is needed for something else (runs.h).
  */
 #ifndef PX_YDB_SESSION_H
 #define PX_YDB_SESSION_H
 
 #include "ydb/endpoint/half.h"
 
-/* `session` is all zero. The runner is the caller's, who passes on what it tells. */
+/* `session` is all zero. The runner belongs to the caller, who passes on the runner's callbacks. */
 void px_ydb_session_begin(px_ydb_session *session, px_link *link, px_runner *runner);
-/* The link has opened. False: what its client has set at its start is refused. */
+/* The link has opened. False: a setting of the client's startup parameters is refused. */
 PGW_MUST_CHECK bool px_ydb_session_open(px_ydb_session *session, pgw_error *error);
 void px_ydb_session_end(px_ydb_session *session);
 
-/* Does what the machine asks for, until that is a message, or the connection's end, or the runner
- * is at it. */
+/* Does what the machine asks for, until it asks for a message or the connection's end, or until the
+ * runner is busy. */
 void px_ydb_session_go_on(px_ydb_session *session);
-/* What the runner tells of what it does; go_on() is due then. */
+/* The runner's on_done and on_failed; px_ydb_session_go_on() is due after them. */
 void px_ydb_session_done(px_ydb_session *session, const char *tag);
 void px_ydb_session_failed(px_ydb_session *session, const pgw_error *error);
 

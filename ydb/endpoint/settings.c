@@ -28,13 +28,13 @@ static bool start(rw_variables *variables, pgw_slice setting, pgw_error *error)
 {
     const char *equals = memchr(setting.ptr, '=', setting.len);
     if (equals == NULL)
-        return true; /* the switches are for a server, which is none */
+        return true; /* switches such as -F are for a server's process: ignored */
     pgw_slice name = {setting.ptr, (size_t)(equals - setting.ptr)};
     pgw_slice value = {equals + 1, setting.len - name.len - 1};
     return rw_variables_start(variables, name, value, error);
 }
 
-/* "-c name=value …" */
+/* Starts the settings of options such as "-c name=value -c name=value". */
 static bool start_all(rw_variables *variables, const char *options, pgw_error *error)
 {
     pgw_buf word = {0};
@@ -46,7 +46,7 @@ static bool start_all(rw_variables *variables, const char *options, pgw_error *e
     return fine;
 }
 
-/* server_version, and its number as PostgreSQL has it since 10: 14.5 is 140005. */
+/* Defines server_version, and server_version_num as PostgreSQL has it since 10: 14.5 is 140005. */
 static void define_version(rw_variables *variables, const char *version)
 {
     char number[32];

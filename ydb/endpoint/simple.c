@@ -15,18 +15,18 @@
 struct px_executor {
     const px_executor_ops *ops;
     void *owner;
-    px_link *link; /* of whom it is opened */
+    px_link *link; /* the link that the connection is opened for */
     px_opening *opening;
     PGconn *conn;
     PGcancel *cancel;
     px_stream *stream;
     px_cancel cancel_request;
     bool cancelling, paused, closing, busy;
-    px_message go_on; /* with what has come, on a later turn */
+    px_message go_on; /* reads on a later turn what came during a pause */
     bool going_on;
-    unsigned described; /* statements, for their names */
+    unsigned described; /* number of statements described, for their names */
 
-    /* Of the text that runs: */
+    /* The fields below are about the text that runs. */
     px_executed executed;
     char tag[64];
     pgw_slice *cells;
@@ -77,8 +77,8 @@ static void tell_executed(px_executor *e)
     e->ops->on_executed(e->owner, &e->executed);
 }
 
-/* The text that has failed keeps its first error: behind a Parse that fails come others. Where the
- * endpoint ends the connection behind it nothing more may be sent there, ReadyForQuery or not. */
+/* The text keeps its first error: further ones follow a Parse that fails. If the endpoint closes
+ * the connection after the error, nothing may be sent there any more, ReadyForQuery or not. */
 static void take_error(px_executor *e, pgw_slice body)
 {
     px_executed *executed = &e->executed;
@@ -143,7 +143,7 @@ static void take(px_executor *e, char type, pgw_slice body)
     }
 }
 
-/* A message that is there as a whole; what is not is waited for. */
+/* The next message, if all of it has come; else the stream waits for the rest. */
 static bool next_message(px_executor *e, pgw_frame *frame, pgw_slice *body)
 {
     pgw_slice input = px_stream_input(e->stream);
@@ -157,7 +157,7 @@ static bool next_message(px_executor *e, pgw_frame *frame, pgw_slice *body)
     return true;
 }
 
-/* Whoever hears of a message may close the executor, which lives on until the stream has ended. */
+/* The owner may close the executor in a callback; it lives on until the stream has ended. */
 static void on_input(px_stream *stream)
 {
     px_executor *e = px_stream_owner(stream);
@@ -175,7 +175,7 @@ static void on_drained(px_stream *stream)
     (void)stream;
 }
 
-/* It ends without a word where YDB closes an idle one, and where a message was too long. */
+/* YDB closes a connection without an error when it was idle, or when a message was too long. */
 static void on_end(px_stream *stream, const char *reason)
 {
     px_executor *e = px_stream_owner(stream);
@@ -256,8 +256,8 @@ static void run(px_executor *e, pgw_slice text)
     say(e, &message);
 }
 
-/* Its name is never that of another statement, of which a Parse that fails would leave the columns.
- */
+/* Describes the text under a new name: under an old one, a Parse that fails would give the columns
+ * of the statement before. */
 static void describe(px_executor *e, pgw_slice text)
 {
     pgw_buf message = {0};
@@ -288,7 +288,8 @@ static void on_go_on(px_worker *worker, px_message *message)
         on_input(e->stream);
 }
 
-/* The stream tells of what comes, not of what has come already. */
+/* Resumes rows. Those that came during the pause are read on a later turn, for the stream tells
+ * only of what comes. */
 static void resume_rows(px_executor *e)
 {
     if (!e->paused)

@@ -9,7 +9,7 @@ typedef struct known {
     const char *sqlstate;
 } known;
 
-/* Ydb::StatusIds, and what is told where the text of the issues says nothing better. */
+/* Ydb::StatusIds, with the SQLSTATE to be told where the text of the issues gives no better one. */
 static const known statuses[] = {
     {"ABORTED", PX_YDB_AGAIN, "40001"},
     {"UNAVAILABLE", PX_YDB_AGAIN, "57P03"},
@@ -31,8 +31,9 @@ static const known statuses[] = {
     {"GENERIC_ERROR", PX_YDB_REFUSED, "42000"},
 };
 
-/* What the issues of a statement that would fail again are about: the first that fits. `needle` is
- * looked for without case. Most are PostgreSQL's own words, whose parser and functions YDB has. */
+/* SQLSTATEs by the words of an issue, where the statement would fail again: the first that fits
+ * counts, in either case of letters. Most are PostgreSQL's words, whose parser and functions YDB
+ * has. */
 static const struct {
     const char *needle, *sqlstate;
 } issues[] = {
@@ -43,15 +44,15 @@ static const struct {
     {"violates not-null", "23502"},
     {"violates check constraint", "23514"},
     {"violates foreign key constraint", "23503"},
-    {"table name \"", "42712"}, /* specified more than once; WITH query name "…", too … */
+    {"table name \"", "42712"}, /* a table specified more than once; a column is 42701, below */
     {"with query name \"", "42712"},
     {"specified more than once", "42701"},
     {"with no tables specified", "42601"},
     {"must have an alias", "42601"},
-    {"too many fields", "42601"}, /* a.b.c.d */
+    {"too many fields", "42601"}, /* a name such as a.b.c.d */
     {"syntax error", "42601"},
     {"unterminated", "42601"},
-    {"invalid unicode", "42601"}, /* in U&'' */
+    {"invalid unicode", "42601"}, /* bad escape in U&'' */
     {"invalid input syntax for type timestamp", "22007"},
     {"invalid input syntax for type date", "22007"},
     {"invalid input syntax for type time", "22007"},
@@ -68,20 +69,20 @@ static const struct {
     {"time zone displacement out of range", "22009"},
     {"infinite timestamps", "22008"},
     {"out of range", "22003"},
-    {"field overflow", "22003"}, /* of numeric */
+    {"field overflow", "22003"}, /* numeric field overflow */
     {"overflows numeric format", "22003"},
-    {"invalid value \"", "22007"}, /* of to_date() */
+    {"invalid value \"", "22007"}, /* argument of to_date() */
     {"is not a valid binary digit", "22P02"},
     {"is not a valid hexadecimal digit", "22P02"},
     {"invalid xml", "2200N"},
     {"count must be greater than zero", "2201G"},
     {"argument of ntile", "22014"},
     {"argument of nth_value", "22016"},
-    {"not recognized", "22023"}, /* a time zone, a unit */
+    {"not recognized", "22023"}, /* unknown time zone or unit */
     {"division by zero", "22012"},
     {"limit must not be negative", "2201W"},
     {"offset must not be negative", "2201X"},
-    {"invalid hexadecimal digit", "22023"}, /* of bytea … */
+    {"invalid hexadecimal digit", "22023"}, /* bytea input, decode() */
     {"invalid hexadecimal data", "22023"},
     {"unrecognized encoding", "22023"},
     {"while decoding base64", "22023"},
@@ -143,7 +144,7 @@ static const struct {
     {"primary key is required", "0A000"},
     {"wrong key type", "0A000"},
     {"is not yet defined in this session", "55000"}, /* currval(), lastval() */
-    {"is not allowed with", "0A000"},                /* FOR UPDATE */
+    {"is not allowed with", "0A000"},                /* FOR UPDATE with GROUP BY and the like */
     {"already exists", "42P07"},
     {"path exist", "42P07"},
     {"access denied", "42501"},
@@ -152,7 +153,7 @@ static const struct {
     {"not implemented", "0A000"},
     {"not supported", "0A000"},
     {"unsupported", "0A000"},
-    {"usupported", "0A000"}, /* so in its source */
+    {"usupported", "0A000"}, /* YDB's source spells it so */
     {"too deep recursion", "54001"},
     {"requested length too large", "54000"},
     {"size exceeds limit", "54000"},
@@ -168,7 +169,7 @@ static bool contains(pgw_slice text, const char *needle)
     return false;
 }
 
-/* `column "x" does not exist`, `relation "t" does not exist`, `function f() does not exist` … */
+/* The SQLSTATE of an issue that says `relation "t" does not exist` or the like; NULL: none does. */
 static const char *missing(pgw_slice text)
 {
     if (!contains(text, "does not exist"))
@@ -187,8 +188,8 @@ static const char *sqlstate_of_words(pgw_slice text)
     return missing(text);
 }
 
-/* Of the quote that begins there; itself, if it does not end. Behind a colon a value stands to the
- * end of its line, which may hold quotes. */
+/* The end of the quote that begins at `open`; `open` itself, if it does not end. A quote after a
+ * colon is a value that may hold quotes: it ends with the last one of its line. */
 static size_t quote_end(pgw_slice text, size_t open)
 {
     bool value = open >= 2 && memcmp(text.ptr + open - 2, ": ", 2) == 0;
@@ -199,7 +200,8 @@ static size_t quote_end(pgw_slice text, size_t open)
     return end;
 }
 
-/* What stands in quotes are names and values of clients, who may call them "duplicate key". */
+/* The SQLSTATE of a text; quotes in it are left out, for a client may name a table "duplicate key".
+ */
 static const char *sqlstate_of(pgw_slice text)
 {
     pgw_buf words = {0};
@@ -215,7 +217,7 @@ static const char *sqlstate_of(pgw_slice text)
     return sqlstate;
 }
 
-/* The word behind "Status: "; empty: it has none, which are the endpoint's own errors. */
+/* The word behind "Status: "; empty: the text has none, as the endpoint's own errors have not. */
 static pgw_slice status_word(pgw_slice text)
 {
     static const char label[] = "Status: ";
@@ -249,7 +251,7 @@ static pgw_slice from(pgw_slice text, const char *label)
     return (pgw_slice){NULL, 0};
 }
 
-/* The first issue, without its place and its code; all of a text that has none. */
+/* The first issue of a text, without its place and its code; without issues, the first line. */
 static pgw_slice first_issue(pgw_slice text)
 {
     pgw_slice issue = from(text, "Error: ");
@@ -265,8 +267,8 @@ static pgw_slice first_issue(pgw_slice text)
     return issue;
 }
 
-/* A session that has expired is as good as none; what was done in it is not known: YDB's
- * documentation has it repeated on condition, its Go SDK only what comes to the same. */
+/* Whether the connection is of no use after this error. What an expired session has done is not
+ * known: YDB's Go SDK repeats only what comes to the same. */
 static bool drops_link(pgw_slice text, const char *sqlstate)
 {
     pgw_slice word = status_word(text);

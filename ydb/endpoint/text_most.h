@@ -7,8 +7,8 @@
 #include "config/config.h"
 #include "ydb/plain/inline.h"
 
-/* With what stands around it in a message it is not longer than backend.capabilities.max_message,
- * and YDB would end the connection without a word. */
+/* Most bytes of a text. After a message longer than backend.capabilities.max_message YDB closes the
+ * connection without an error. */
 static inline size_t px_ydb_text_most(const cfg_config *config)
 {
     return config->backend.capabilities.max_message - RW_AROUND_TEXT;

@@ -17,7 +17,7 @@ static const rw_type_question *question_of(px_ydb_session *session, const pgw_st
     return rw_type_question_read(statement->piece.text, &session->arena, values);
 }
 
-/* What is declared, and what the question says of the others. */
+/* The types of a question's parameters: as declared, else as the question says. */
 static size_t parameters(px_ydb_session *session, const pgw_statement *statement,
                          const rw_type_question *question,
                          const rw_known_value values[RW_KNOWN_VALUES], uint32_t **types)

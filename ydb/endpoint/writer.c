@@ -18,24 +18,24 @@ enum { MOST_STATEMENTS = 32, MOST_DEPTH = 32, STUMBLES = 3, TWICE = 2 };
 /* Units that are sent together, by their places in the attempt. */
 typedef struct portion {
     size_t from, to;
-    bool singly; /* one by one: they have failed together too often */
+    bool singly; /* units are sent one by one, for they failed together too often */
 } portion;
 
 typedef struct writer {
     px_writer base;
     px_link *link;
 
-    /* Of the attempt: */
+    /* The fields below are about the attempt. */
     px_attempt *attempt;
-    portion now;                 /* … is on the link, and in one transaction */
-    portion waiting[MOST_DEPTH]; /* the next is the last of them */
+    portion now;                 /* the portion on the link, which is one transaction */
+    portion waiting[MOST_DEPTH]; /* portions to be sent; the last is the next */
     size_t waiting_count;
-    unsigned statements; /* that were sent */
-    size_t at;           /* the unit that is being answered */
-    bool merged;         /* all rows of the portion are in one statement, … */
-    uint64_t rows;       /* … so many, and so many are stored: */
-    uint64_t stored;
-    pgw_buf error; /* body of this transaction's ErrorResponse */
+    unsigned statements; /* number of portions that were sent */
+    size_t at;           /* place of the unit that is being answered */
+    bool merged;         /* all rows of the portion are in one INSERT */
+    uint64_t rows;       /* number of rows in the portion */
+    uint64_t stored;     /* rows that the tags of a merged INSERT have counted */
+    pgw_buf error;       /* body of the portion's first ErrorResponse */
 } writer;
 
 /* ---- writing ---- */
@@ -48,7 +48,7 @@ static rw_catalog catalog_of(const writer *w)
     return (rw_catalog){.tables = (const rw_table *const *)known->tables, .count = known->count};
 }
 
-/* What is prepared is so anew each time: that is done in this process. */
+/* Prepares a unit's statements anew each time, for that is done in this process. */
 static void write_prepared(const px_unit *unit, pgw_buf *out)
 {
     for (size_t i = 0; i < unit->prepared_count; i++) {
@@ -76,7 +76,7 @@ static void write_texts(px_unit *const *units, size_t count, pgw_buf *out)
     pgw_end_small(out, begun);
 }
 
-/* Units that are one transaction, each as its client sent it. */
+/* Writes units that are one transaction, each as its client sent it. */
 static void write_units(px_unit *const *units, size_t count, pgw_buf *out)
 {
     if (units[0]->kind != PX_UNIT_PARAMS) {
@@ -134,7 +134,7 @@ static void push(writer *w, portion waiting)
     w->waiting[w->waiting_count++] = waiting;
 }
 
-/* What failed together is tried again in halves, the first one first; in the end singly. */
+/* Divides a portion into halves, the first one first; after MOST_STATEMENTS into single units. */
 static void divide(writer *w, portion whole)
 {
     size_t middle = (whole.from + whole.to) / 2;
@@ -181,7 +181,7 @@ static bool is_error(const writer *w, const char *sqlstate)
     return pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(&w->error), 'C'), sqlstate);
 }
 
-/* None of it is stored, or nobody knows. */
+/* The unit fails: nothing of it is stored, or that is not known (08007). */
 static void fail_unit(const writer *w, px_unit *unit)
 {
     unit->completed = is_error(w, "08007") || w->now.to - w->now.from > 1 ? 0 : unit->completed;
@@ -204,8 +204,8 @@ static void answer(writer *w, px_verdict verdict)
     }
 }
 
-/* YDB has not done it, for a reason that is not of the rows'. What it has stumbled over (XX000) may
- * be of them, but not each time. */
+/* Whether the portion was not done for a reason that is not in its rows. XX000 may be in them: a
+ * lone unit is tried again after it STUMBLES times at most. */
 static bool is_later(const writer *w)
 {
     static const char *const codes[] = {"40001", "57P03", "53000", "08006", "53300"};
@@ -217,7 +217,7 @@ static bool is_later(const writer *w)
     return alone && is_error(w, "XX000") && first->stumbles < STUMBLES;
 }
 
-/* All of them again, behind a pause that grows; what is ABORTED for the second time, in halves. */
+/* Sends all units again after a pause that grows; those ABORTED for the second time in halves. */
 static void postpone(writer *w)
 {
     px_unit *const *units = w->attempt->units;
@@ -234,7 +234,7 @@ static void postpone(writer *w)
     answer(w, PX_VERDICT_LATER);
 }
 
-/* Whether what was sent together is to be tried in parts. */
+/* Tells the units of a failed portion; true: it is to be divided and tried in parts instead. */
 static bool settle_failed(writer *w)
 {
     px_attempt *attempt = w->attempt;
@@ -303,7 +303,7 @@ static px_progress on_message(px_writer *base, char type, pgw_slice message)
         if (w->error.len == 0)
             pgw_buf_add_slice(&w->error, body);
         return PX_PROGRESS_MORE;
-    default: /* what answers Parse and Close, and what is told unasked */
+    default: /* answers to Parse and Close, notices and ParameterStatus */
         return PX_PROGRESS_MORE;
     }
 }

@@ -1,7 +1,7 @@
 /*
- * writer of YDB: the rows of an attempt travel as one INSERT, parameters as constants; where they
- * cannot, and where units are sent alone, as their clients sent them. The link, which speaks
- * PostgreSQL's protocol, sees to transactions, tags and errors.
+ * writer of YDB: sends the rows of an attempt as one INSERT with constants or, where they cannot be
+ * merged or a unit is alone, as the clients sent them. The link, which speaks PostgreSQL's
+ * protocol, sees to transactions, tags and errors.
  */
 #ifndef PX_YDB_WRITER_H
 #define PX_YDB_WRITER_H

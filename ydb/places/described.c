@@ -9,17 +9,17 @@
 
 enum {
     DEEPEST = 32,
-    WRAPPED = 4
-}; /* a value may be wrapped so often: {"Optional": {"Int64": 1}} */
+    WRAPPED = 4 /* how often a value may be wrapped, as in {"Optional": {"Int64": 1}} */
+};
 
 #define TOP_BIT (UINT64_C(1) << 63)
 
 typedef struct boundaries {
     rw_hash_type type;
-    uint32_t buckets; /* the column holds numbers below this in 2 or 4 bytes; 0: hashes in 8 */
+    uint32_t buckets; /* number of hash buckets, held in 2 or 4 bytes; 0: hashes in 8 bytes */
     uint64_t *at;
     size_t count;
-    bool swapped; /* bytes are read from the greatest to the least */
+    bool swapped; /* bytes are read with the most significant first */
 } boundaries;
 
 /* -- JSON -- */
@@ -51,7 +51,8 @@ static bool is_text(json_object *value, const char *text)
 
 /* -- one value -- */
 
-/* 64-bit numbers are strings, or numbers if the server was told so. */
+/* Reads a decimal number: JSON has 64-bit ones as strings, or as numbers if the server is so set.
+ */
 static bool read_decimal(const char *text, rw_hash_type type, uint64_t *out)
 {
     char *end;
@@ -63,7 +64,7 @@ static bool read_decimal(const char *text, rw_hash_type type, uint64_t *out)
     return errno == 0 && !(negative && type == RW_HASH_UINT64);
 }
 
-/* A bucket is never negative. */
+/* Reads a number of `size` bytes without a sign, which a bucket never has. */
 static uint64_t read_bytes(const uint8_t *bytes, size_t size, bool swapped)
 {
     uint64_t value = 0;
@@ -78,7 +79,8 @@ static bool is_size(const boundaries *read, size_t size)
                              : size == sizeof(int64_t);
 }
 
-/* The bytes behind base64, the first `cap` of them at most. */
+/* Decodes `cap` bytes at most of a base64 text; returns their number, 0 if the text is no base64.
+ */
 static size_t decode(json_object *value, uint8_t *bytes, size_t cap)
 {
     pgw_slice text = {json_object_get_string(value), (size_t)json_object_get_string_len(value)};
@@ -88,7 +90,8 @@ static size_t decode(json_object *value, uint8_t *bytes, size_t cap)
     return pgw_base64_decode(text, bytes, cap, &len) ? len : 0;
 }
 
-/* As many bytes in base64 as a hash or a bucket has, of which end nobody knows, or digits. */
+/* Reads a base64 value: the bytes of a hash or bucket, in the order that is being tried, or digits.
+ */
 static bool read_base64(json_object *value, const boundaries *read, uint64_t *out)
 {
     char bytes[25] = "";
@@ -99,7 +102,7 @@ static bool read_base64(json_object *value, const boundaries *read, uint64_t *ou
     return true;
 }
 
-/* A value under whatever name: it alone, or wrapped in objects of one member. */
+/* Reads a value that stands alone, or is wrapped in objects of one member of any name. */
 static bool read_value(json_object *value, const boundaries *read, uint64_t *out)
 {
     bool bytes = false;
@@ -123,15 +126,15 @@ static bool read_value(json_object *value, const boundaries *read, uint64_t *out
 
 /* -- all of them -- */
 
-/* {"KeyPrefix": {"Tuple": [value of the hash, …]}} */
+/* Reads a boundary such as {"KeyPrefix": {"Tuple": [value of the hash, …]}} */
 static bool read_split(json_object *item, const boundaries *read, uint64_t *out)
 {
     json_object *tuple = list(member(item, "KeyPrefix"), "Tuple");
     return length(tuple) > 0 && read_value(json_object_array_get_idx(tuple, 0), read, out);
 }
 
-/* {"EndOfRangeKeyPrefix": base64 of how many cells there are (2 bytes), the first one's size (4),
- * its bytes …} */
+/* Reads a boundary in {"EndOfRangeKeyPrefix": base64}: the number of cells (2 bytes), and for each
+ * its size (4 bytes) and its bytes; the first cell is the hash. */
 static bool read_end(json_object *item, const boundaries *read, uint64_t *out)
 {
     enum { COUNT = 2, SIZE = 4, HEAD = COUNT + SIZE, MOST = HEAD + 8 };
@@ -150,7 +153,7 @@ static uint64_t ordered(const boundaries *read, uint64_t hash)
     return read->type == RW_HASH_INT8 ? hash ^ TOP_BIT : hash;
 }
 
-/* False: they do not ascend, or are no buckets. */
+/* Adds a boundary. False: it is below the last one, or not the number of a bucket. */
 static bool add(boundaries *read, uint64_t hash)
 {
     if (read->buckets > 0 && hash >= read->buckets)
@@ -168,7 +171,7 @@ static bool add(boundaries *read, uint64_t hash)
 
 typedef bool reader(json_object *item, const boundaries *read, uint64_t *out);
 
-/* The first `count` items of a list, by either order of bytes. */
+/* Reads the first `count` boundaries of a list, in the one order of bytes or the other. */
 static bool read_all(json_object *items, size_t count, reader *read_one, boundaries *read)
 {
     for (int attempt = 0; attempt < 2; attempt++) {

@@ -1,6 +1,6 @@
 /*
- * described: a table's partitions as YDB's monitoring describes them, in JSON. Nobody has written
- * its form down: what is not understood is no map, and the reason says why.
+ * described: reads where a table's partitions begin from YDB's monitoring, whose JSON has no
+ * documented form: if it is not understood, there is a reason instead.
  */
 #ifndef RW_DESCRIBED_H
 #define RW_DESCRIBED_H
@@ -9,10 +9,10 @@
 
 enum { RW_DESCRIBED_MOST = 8 << 20 }; /* bytes of a description; longer ones are not read */
 
-/* Reads where partitions of a table begin whose key begins with `column`, a hash of `type`, or
- * one of so many `buckets`. Fills
- * `out` (of kind at; `at` is malloc'ed) and returns NULL, or returns the reason, a constant text
- * without anything of the description. Boundaries with the same hash count once. */
+/* Reads the partitions of a table whose key begins with `column`, a hash of `type`, or one of so
+ * many `buckets`. Fills `out` (of kind at; `at` is malloc'ed) and returns NULL, or returns the
+ * reason, a constant text without anything of the description. Boundaries with the same hash count
+ * once. */
 PGW_MUST_CHECK const char *rw_partitions_described(pgw_slice json, const char *column,
                                                    rw_hash_type type, uint32_t buckets,
                                                    rw_partitions *out);

@@ -10,29 +10,28 @@
 #include <string.h>
 #include <uv.h>
 
-enum { DOUBT_MS = 1000 }; /* a table is not asked for more often */
+enum { DOUBT_MS = 1000 }; /* shortest time between two questions about a table */
 
 /* A table whose partitions are looked for. */
 typedef struct target {
     const cfg_table *table;
     uint64_t due, asked_at; /* ms of a clock that only goes forward */
-    px_map *map;            /* that was sent last; NULL: none */
-    bool known;             /* the last answer was understood */
-    bool told;              /* … or its failure was logged */
+    px_map *map;            /* the map that was sent last; NULL: none */
+    bool known;             /* unused */
+    bool told;              /* the failure of the last question was logged */
 } target;
 
 typedef struct px_discovery {
     px_server *server;
     uv_thread_t thread;
-    uv_mutex_t lock; /* of all that follows; not held while somebody is asked */
+    uv_mutex_t lock; /* guards the fields below; not held while YDB is asked */
     uv_cond_t changed;
     const cfg_config *config;
     bool renewed;
     _Atomic bool stopping;
     target *targets;
     size_t count;
-    /* the thread's own */
-    px_viewer *viewer;
+    px_viewer *viewer; /* used by the thread only */
 } px_discovery;
 
 static uint64_t now_ms(void)
@@ -143,7 +142,8 @@ static void adopt(px_discovery *discovery, target *t, const px_viewed *seen)
 
 /* ---- the thread ---- */
 
-/* Somebody is asked, without the lock. The target stays where it is: only this thread moves it. */
+/* Asks YDB about a table without holding the lock. The target stays where it is meanwhile, for only
+ * this thread moves it. */
 static void ask(px_discovery *discovery, target *t)
 {
     const cfg_table *table = t->table;
@@ -188,7 +188,7 @@ static px_discovery *start(px_server *server)
     uv_cond_init(&discovery->changed);
     px_viewer_global();
     if (uv_thread_create(&discovery->thread, run, discovery) != 0)
-        abort(); /* at the start of the process */
+        abort(); /* only at the start of the process */
     return discovery;
 }
 

@@ -1,7 +1,7 @@
 /*
- * discovery: asks YDB's monitoring where the partitions of tables begin, again and again, on a
- * thread of its own. What it does not understand, and nobody there to ask, leave the tables with
- * the buckets that the file gives them.
+ * discovery: asks YDB's monitoring again and again where the partitions of tables begin, on a
+ * thread of its own. A table whose answer never came, or is not understood, has the buckets of the
+ * file.
  */
 #ifndef PX_DISCOVERY_H
 #define PX_DISCOVERY_H
@@ -10,7 +10,8 @@
 
 extern const px_discovery_kind px_ydb_discovery;
 
-/* Any thread: px_ydb_discovery.doubt(), also where `discovery` is NULL. */
+/* px_ydb_discovery.doubt(): the table is asked for soon. From any thread; `discovery` may be NULL.
+ */
 void px_discovery_doubt(struct px_discovery *discovery, const char *label);
 
 #endif

@@ -8,14 +8,14 @@
 
 enum { CONNECT_MS = 5000, ANSWER_MS = 15000 };
 
-/* Servers have it under one name or the other. */
+/* Paths of the handler that describes a table; a server has one or the other. */
 static const char *const handlers[] = {"/viewer/json/describe", "/viewer/describe"};
 enum { HANDLERS = sizeof handlers / sizeof *handlers };
 
 struct px_viewer {
     CURL *curl;
-    char *url, *database; /* without, and with a slash in front */
-    size_t handler;       /* that was there the last time */
+    char *url, *database; /* the url has no slash at its end, the database has one in front */
+    size_t handler;       /* place in `handlers` of the one that was there last */
     const _Atomic bool *stopping;
 };
 
@@ -26,7 +26,7 @@ void px_viewer_global(void)
 
 /* ---- libcurl ---- */
 
-/* Returning less than all makes it give up. */
+/* Takes bytes of the answer; libcurl gives up if fewer than all are taken. */
 static size_t on_bytes(char *bytes, size_t size, size_t count, void *owner)
 {
     pgw_buf *body = owner;
@@ -44,7 +44,7 @@ static int on_progress(void *owner, curl_off_t total, curl_off_t now, curl_off_t
     return atomic_load(viewer->stopping);
 }
 
-/* No signals, no other protocols, no other places, no proxies of the environment. */
+/* Sets libcurl to use no signals, other protocols, redirects or proxies of the environment. */
 static void set_options(px_viewer *viewer)
 {
     curl_easy_setopt(viewer->curl, CURLOPT_NOSIGNAL, 1L);
@@ -111,7 +111,7 @@ static void make_url(const px_viewer *viewer, const cfg_table *table, pgw_buf *o
     pgw_buf_free(&path);
 }
 
-/* The status of HTTP; 0 with a reason: nobody has answered to the end. */
+/* Asks for a description; returns the HTTP status, or 0, with a reason, without a whole answer. */
 static long fetch(px_viewer *viewer, const cfg_table *table, pgw_buf *body, px_viewed *seen)
 {
     pgw_buf url = {0};

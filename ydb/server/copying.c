@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* CopyInResponse or CopyOutResponse: all columns are in one format. */
+/* Writes CopyInResponse or CopyOutResponse; all columns are in one format. */
 static void write_response(pgw_server *server, char type, bool binary, size_t columns)
 {
     pgw_buf *out = &server->out;
@@ -24,7 +24,7 @@ static void await(pgw_server *server)
     pgw_ask(server, PGW_ASK_MESSAGE, NULL);
 }
 
-/* What stands behind it in the same text would be read while data is. */
+/* Whether the COPY is alone in its text: a statement behind it would be read while data comes. */
 static bool is_last(const pgw_server *server)
 {
     return server->running != &server->lone || server->script.count == 1;

@@ -11,14 +11,14 @@
 
 static void on_parsed(pgw_server *server)
 {
-    server->parsed->piece.order = NULL; /* its memory is the message's */
+    server->parsed->piece.order = NULL; /* the order's memory ends with the message */
     if (!pgw_enter_parsed(server))
         return;
     pgw_write_parse_complete(&server->out);
     pgw_finish(server);
 }
 
-/* What a text is, as far as it can be kept: an order is read again when it is carried out. */
+/* Keeps what the text is, except its order, which is read again when it is carried out. */
 static void take_down(pgw_server *server, const pgw_piece *piece)
 {
     pgw_statement *statement = server->parsed;
@@ -63,7 +63,7 @@ void pgw_extended_parse(pgw_server *server)
         take_down(server, &piece);
 }
 
-/* What there is by a name; refused, and NULL, if there is none. */
+/* The portal of this name; NULL: there is none, which was refused. */
 static pgw_portal *portal_of(pgw_server *server, pgw_slice name)
 {
     pgw_portal *portal = pgw_prepared_portal(&server->prepared, name);
@@ -126,7 +126,7 @@ static void on_bound(pgw_server *server)
     pgw_finish(server);
 }
 
-/* The unnamed portal makes way, any other stays. */
+/* Whether the name is free for a portal; the unnamed portal is dropped to make it so. */
 static bool is_free(pgw_server *server, pgw_slice name, pgw_error *error)
 {
     pgw_portal *portal = pgw_prepared_portal(&server->prepared, name);
@@ -155,7 +155,8 @@ static void bind_portal(pgw_server *server, const pgw_bind *bind, pgw_statement 
     }
 }
 
-/* A failed transaction takes no parameters, for reading them may need the catalog. */
+/* Whether a failed transaction refuses the Bind: it takes no parameters, whose reading may need the
+ * catalog. */
 static bool is_refused(const pgw_server *server, const pgw_bind *bind, pgw_command command)
 {
     return server->block == PGW_BLOCK_FAILED &&
@@ -272,7 +273,8 @@ static void refuse_to_run(pgw_server *server, pgw_slice name)
     pgw_refuse(server, &error);
 }
 
-/* A portal that was run to its end has no more rows; one that has none is not run twice. */
+/* Executes a portal that was run to its end: it gives no more rows, or is refused if it never had
+ * any. */
 static void execute_again(pgw_server *server, pgw_portal *portal)
 {
     if (!portal->returns_rows) {

@@ -88,7 +88,7 @@ void pgw_settle(pgw_server *server, bool keep, pgw_then *then)
     server->action.keep = keep;
 }
 
-/* The error that was written last gets more fields. */
+/* Adds server->details to the ErrorResponse that was written last, at `at`. */
 static void add_details(pgw_server *server, size_t at)
 {
     pgw_buf *out = &server->out;

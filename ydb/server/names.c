@@ -6,7 +6,7 @@
 
 enum { FIRST_SIZE = 16 };
 
-/* FNV-1a. Somebody who makes names collide waits for nobody's statements but his own. */
+/* FNV-1a. A client that makes names collide slows down only its own session. */
 static size_t slot_of(const pgw_names *names, pgw_slice name)
 {
     pgw_slice key = pgw_name_significant(name);

@@ -13,7 +13,7 @@ enum { ALL = UINT32_MAX };
 
 static const pgw_slice nothing = {NULL, 0};
 
-/* `what` of that name cannot be used: `why`. */
+/* Refuses with the message: `what`, the name in quotes, `why`. */
 static void refuse(pgw_server *server, const char *sqlstate, const char *what, pgw_slice name,
                    const char *why)
 {
@@ -40,7 +40,7 @@ static pgw_slice source_of(const pgw_portal *portal)
     return (portal->order != NULL ? portal->order : portal->statement)->source;
 }
 
-/* The order that a portal is; NULL: refused. */
+/* The order that is the portal's statement, cut again from its text; NULL: refused. */
 static const pgw_order *order_of(pgw_server *server, const pgw_portal *portal)
 {
     pgw_piece piece;
@@ -62,7 +62,7 @@ static void complete(pgw_server *server, const char *more)
 
 /* ---- PREPARE, DEALLOCATE ---- */
 
-/* What PREPARE or DECLARE is about, as a statement that is being parsed. */
+/* Makes the inner statement of PREPARE or DECLARE the one under analysis. False: refused. */
 static bool parse_inner(pgw_server *server, pgw_slice name)
 {
     const pgw_order *order = server->order;
@@ -112,7 +112,7 @@ static void deallocate(pgw_server *server)
 
 /* ---- EXECUTE ---- */
 
-/* A statement without parameters takes any arguments, and does not look at them. */
+/* Whether an EXECUTE's arguments fit; a statement without parameters takes any, unread. */
 static bool takes_arguments(const pgw_statement *statement, const pgw_order *order,
                             pgw_error *error)
 {
@@ -266,7 +266,7 @@ bool pgw_cursor_is_free(pgw_server *server, const pgw_portal *cursor)
     return false;
 }
 
-/* A query's rows, and all of them for this FETCH. */
+/* Whether the FETCH can have the cursor's next rows; else it is refused. */
 static bool can_be_fetched(pgw_server *server, const pgw_portal *cursor)
 {
     const pgw_portal *portal = server->orderer;
@@ -288,7 +288,7 @@ static bool can_be_fetched(pgw_server *server, const pgw_portal *cursor)
     return cursor->owed_to == portal || pgw_cursor_is_free(server, cursor);
 }
 
-/* Up to `limit` rows were given or passed; less if that was all there is. */
+/* The cursor has given, or passed, the rows of this FETCH or MOVE, or all that there were. */
 static void on_fetched(pgw_server *server)
 {
     pgw_portal *portal = server->orderer, *cursor = server->fetched;
@@ -309,7 +309,7 @@ static void on_fetched(pgw_server *server)
     complete(server, count);
 }
 
-/* The formats that the rows are to have. */
+/* The result formats of a FETCH's rows: its Bind's, or of a Query binary if the cursor is. */
 static pgw_slice results_of(const pgw_server *server, const pgw_portal *cursor)
 {
     if (!is_queried(server, server->orderer))

@@ -142,7 +142,7 @@ pgw_command pgw_portal_command(const pgw_portal *portal)
     return pgw_statement_command(portal->order != NULL ? portal->order : portal->statement);
 }
 
-/* Unless somebody needs it still. */
+/* Frees a portal unless it is live, can be found by its name, or is in borrowed memory. */
 static void free_portal(pgw_prepared *prepared, pgw_portal *portal)
 {
     if (portal->live || portal->entered || portal->borrowed)

@@ -33,8 +33,8 @@ static void write_tag(pgw_server *server)
     go_on(server);
 }
 
-/* The statement is the unnamed portal, so the one that was ends; not if this one fails before it
- * is run, which is as late as can be told here. */
+/* Drops the unnamed portal, for a Query's statement takes its place; not if the statement fails
+ * before it is run. */
 static void drop_unnamed(pgw_server *server)
 {
     pgw_portal *portal = pgw_prepared_portal(&server->prepared, PGW_LITERAL(""));
@@ -42,7 +42,7 @@ static void drop_unnamed(pgw_server *server)
         pgw_portal_drop(&server->prepared, portal);
 }
 
-/* The last statement is complete when all have been committed. */
+/* A statement has been run; the last one's tag is written when all have been committed. */
 static void on_ran(pgw_server *server)
 {
     drop_unnamed(server);
@@ -52,7 +52,8 @@ static void on_ran(pgw_server *server)
         write_tag(server);
 }
 
-/* The portal of this statement: an EXECUTE's is the one that it names, with its arguments. */
+/* Makes server->lone the portal of the Query's statement; for EXECUTE, of the statement that it
+ * names, with its arguments. */
 static void set_lone(pgw_server *server)
 {
     const pgw_piece *piece = piece_of(server);

@@ -6,7 +6,7 @@
 
 #include "ydb/server/machine.h"
 
-/* The message is a Query. */
+/* Takes a Query from server->body. */
 void pgw_query(pgw_server *server);
 
 #endif

@@ -26,7 +26,7 @@ void pgw_run(pgw_server *server, pgw_portal *portal, uint32_t limit, pgw_then *t
     portal->live = true;
 }
 
-/* A tag that counts rows counts those of this Execute alone: none, if all were given before. */
+/* A tag with a count of rows counts this Execute's only: 0 if all were given before. */
 void pgw_run_write_tag(pgw_server *server, const pgw_portal *portal)
 {
     char tag[PGW_TAG_MAX + 24];
@@ -57,8 +57,8 @@ void pgw_run_columns(pgw_server *server, pgw_slice columns)
         pgw_write_row_description(columns, text, &server->out);
 }
 
-/* The first result format that there is none of; 0: all are good. PostgreSQL looks at them when it
- * has a row to send. */
+/* The first result format code that is neither 0 nor 1; 0: all are good. As PostgreSQL does, they
+ * are checked only when there is a row to send. */
 static unsigned bad_format(const pgw_portal *portal)
 {
     pgw_reader reader = pgw_reader_of(portal->bind.results);

@@ -13,7 +13,7 @@ bool pgw_savepoints_add(pgw_savepoints *savepoints, pgw_slice name)
     return true;
 }
 
-/* Where the last one of this name begins; the end: there is none. */
+/* The place of the last savepoint of this name; names.len: there is none. */
 static size_t find(const pgw_savepoints *savepoints, pgw_slice name)
 {
     const pgw_buf *names = &savepoints->names;

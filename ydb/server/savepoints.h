@@ -7,16 +7,16 @@
 
 #include "protocol/bytes.h"
 
-/* All zero: there are none. */
+/* All zero: no savepoints. */
 typedef struct pgw_savepoints {
-    pgw_buf names; /* each with its end */
+    pgw_buf names; /* names, each with a NUL behind it */
 } pgw_savepoints;
 
-/* False: their names would take more than any application's do. */
+/* Adds a savepoint. False: the names would take 1 MiB or more. */
 PGW_MUST_CHECK bool pgw_savepoints_add(pgw_savepoints *savepoints, pgw_slice name);
 bool pgw_savepoints_have(const pgw_savepoints *savepoints, pgw_slice name);
-/* … and all that were set behind it. False: there is none of this name. */
+/* Removes the last savepoint of this name, and all set after it. False: there is none. */
 PGW_MUST_CHECK bool pgw_savepoints_release(pgw_savepoints *savepoints, pgw_slice name);
-void pgw_savepoints_free(pgw_savepoints *savepoints); /* of all; new ones may be added */
+void pgw_savepoints_free(pgw_savepoints *savepoints); /* removes all; more may be added */
 
 #endif

@@ -74,8 +74,8 @@ static void refuse_type(pgw_server *server)
     close_connection(server);
 }
 
-/* COPY's messages are ignored where there is none: its client may not have heard yet that it has
- * failed. */
+/* The function for a type of message; NULL: no such type. COPY's messages are ignored outside of
+ * COPY, for the client may not have heard yet that it has failed. */
 static pgw_then *handler_of(char type)
 {
     static pgw_then *const handlers[128] = {
@@ -109,7 +109,7 @@ static void dispatch(pgw_server *server)
     handler_of(type)(server);
 }
 
-/* The Execute that waited has its turn, if the message tells what follows it. */
+/* Runs the Execute that waited, if the message tells what follows it. */
 static void run_held(pgw_server *server)
 {
     bool alone = server->type == 'S' && server->body.len == 0;
@@ -126,7 +126,7 @@ void pgw_server_message(pgw_server *server, char type, pgw_slice body)
     if (handler_of(type) == NULL)
         refuse_type(server);
     else if (body.len > pgw_frame_limit(type))
-        close_connection(server); /* without a word, as PostgreSQL does */
+        close_connection(server); /* without an error, as PostgreSQL does */
     else if (server->copying)
         pgw_copying_take(server);
     else if (server->held != NULL)
@@ -210,7 +210,7 @@ void pgw_server_done(pgw_server *server)
         server->then(server);
 }
 
-/* The statement that a position is in. */
+/* The statement in whose text the position of an error is. */
 static const pgw_statement *statement_under_way(const pgw_server *server)
 {
     return server->running != NULL ? server->running->statement : server->parsed;
@@ -220,7 +220,7 @@ static void fail(pgw_server *server, pgw_error error)
 {
     const pgw_statement *statement = statement_under_way(server);
     if (server->running != NULL && server->running->arguments != NULL && statement->type_count > 0)
-        error.position = 0; /* one in a text that nobody has written */
+        error.position = 0; /* a position in a text that no client wrote */
     if (statement != NULL && error.position > 0) {
         size_t before = (size_t)(statement->piece.text.ptr - statement->source.ptr);
         error.position += statement->before + pgw_characters(statement->source, before, true);

@@ -15,7 +15,7 @@ static void refuse_outside(pgw_server *server, const char *command, const char *
     pgw_refuse(server, &error);
 }
 
-/* As stored: a statement that was prepared keeps no more than its text. */
+/* The savepoint's name as stored, cut from the text again, for a statement keeps only its text. */
 static pgw_slice savepoint_of(pgw_server *server, const pgw_piece *piece)
 {
     pgw_script script;
@@ -93,7 +93,7 @@ static void on_ended(pgw_server *server)
     server->action.chain = true;
 }
 
-/* The transaction or group is over, also if the commit fails. */
+/* The transaction or group ends, even if its COMMIT fails: portals and savepoints go. */
 static void forget(pgw_server *server)
 {
     pgw_portals_drop(&server->prepared, NULL);

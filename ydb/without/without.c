@@ -1,4 +1,4 @@
-/* The door in a keyspread that was built without YDB. */
+/* The functions of ydb/ydb.h in a keyspread that was built without YDB. */
 #include "ydb/ydb.h"
 
 const px_backend *px_ydb_backend(void)
