@@ -34,7 +34,6 @@ void rw_hash_print(const rw_table *table, uint64_t hash, pgw_buf *out);
 /* The expression that recomputes what the hash column holds in PostgreSQL or in YQL, or NULL if
  * there is none. Arena-owned. */
 char *rw_hash_expression(const rw_table *table, bool yql, pgw_arena *arena);
-const char *
-rw_hash_function_name(rw_hash_function function); /* the function's name as in the configuration */
+const char *rw_hash_function_name(rw_hash_function function); /* name in the configuration */
 
 #endif

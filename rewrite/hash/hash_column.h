@@ -21,8 +21,7 @@ void rw_hash_column_key(const rw_table *table, pgw_slice columns, pgw_buf *out);
 bool rw_table_is_partitioned(const rw_table *table);
 /* Appends ` PARTITION BY RANGE ("h")`. */
 void rw_hash_column_partition_by(const rw_table *table, pgw_buf *out);
-/* Appends `CREATE TABLE … PARTITION OF … FOR VALUES FROM (…) TO (…)` for partition `number`, from
- * 0. */
+/* Appends `CREATE TABLE … PARTITION OF … FOR VALUES FROM (…) TO (…)`; `number` is from 0. */
 void rw_hash_column_partition(const rw_table *table, uint32_t number, pgw_buf *out);
 /* Writes the name of partition `number` without its schema and quotes, `table_p12`, into a buffer
  * of PGW_NAME_MAX + 1 bytes. A name that would be too long is cut before the number, never inside

@@ -204,8 +204,7 @@ static char *numeric_hash(const char *value, pgw_arena *arena)
     return v;
 }
 
-/* How many bytes are hashed of a key; 0: that depends on the key, or is more than
- * RW_XXH3_SQL_MOST. */
+/* How many bytes are hashed of a key; 0: that depends, or is more than RW_XXH3_SQL_MOST. */
 static size_t length_of_key(const rw_table *table)
 {
     size_t length = 0;
@@ -283,8 +282,7 @@ static char *hash_or(const rw_table *table, const char *const *values, const cha
 
 void rw_sql_fail(const rw_table *table, const char *words, rw_hash_type type, pgw_buf *out)
 {
-    bool number =
-        type == RW_HASH_INT8; /* the planner does not evaluate concat(), because it is stable */
+    bool number = type == RW_HASH_INT8; /* concat() is stable: the planner does not run it */
     if (!rw_table_has_own_casts(table))
         pgw_buf_addf(out, PG "concat('%s')::%s", words, number ? "bigint" : "numeric");
     else

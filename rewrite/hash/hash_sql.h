@@ -14,8 +14,7 @@ bool rw_hash_has_sql(const rw_table *table);
 /* Whether the server can compute the hash of a changed key and store it with the row: no trigger or
  * rule changes the key or the row afterwards. */
 bool rw_key_may_change(const rw_table *table);
-/* The type of a key column as a cast names it under any search_path, without its length or
- * precision. */
+/* The type of a key column as a cast names it under any search_path, without a modifier. */
 const char *rw_hash_sql_type(uint32_t type);
 /* The expression of a key's hash, of the type of the hash column, or an int8 where that holds
  * buckets. `values`: one expression for each column of the hash_key, in its order, each to be used

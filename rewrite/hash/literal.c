@@ -220,8 +220,7 @@ static pgw_verdict param_value(const rw_cell *cell, const rw_column *column, rw_
     return verdict == PGW_KNOWN ? read_param(cell, param, reading, out) : verdict;
 }
 
-/* Whether the cell is a parameter of the column's own type, which the assignment leaves as it
- * is. */
+/* Whether the cell is a parameter of the column's own type, which needs no cast. */
 static bool is_direct(const rw_cell *cell, const rw_column *column, rw_params params)
 {
     bool fixed = column->type == PGW_INT8 || column->type == PGW_INT4 || column->type == PGW_INT2 ||
@@ -285,8 +284,7 @@ bool rw_cell_is_unknowable(const rw_cell *cell, const rw_column *column, const p
         return true;
     pgw_verdict types =
         cell->cast_count > 0 ? check_types(cell, column, reading, cell->casts[0].type) : PGW_KNOWN;
-    if (cell->kind == RW_CELL_PARAM ||
-        types == PGW_INVALID) /* the server says best that a cast does not exist */
+    if (cell->kind == RW_CELL_PARAM || types == PGW_INVALID) /* the server reports a missing cast */
         return types == PGW_UNKNOWABLE;
     return rw_cell_value(cell, column, RW_NO_PARAMS, reading, &value) == PGW_UNKNOWABLE;
 }

@@ -19,8 +19,8 @@ typedef enum rw_hash_type { RW_HASH_INT8, RW_HASH_UINT64 } rw_hash_type;
  * the database knows what they make of a value. */
 typedef enum rw_own_casts {
     RW_NO_OWN_CASTS,
-    RW_OWN_CASTS_ELSEWHERE, /* the database has such casts, but none into the column's type */
-    RW_OWN_CASTS_INTO       /* the database has such a cast into the column's type */
+    RW_OWN_CASTS_ELSEWHERE, /* there are such casts, but none into the column's type */
+    RW_OWN_CASTS_INTO       /* there is such a cast into the column's type */
 } rw_own_casts;
 
 typedef struct rw_column {
@@ -38,18 +38,16 @@ typedef struct rw_column {
     bool identity;         /* GENERATED ALWAYS or BY DEFAULT AS IDENTITY */
     char *default_text;   /* the default's SQL under search_path pg_catalog; NULL: there is none, or
                              it is not known here */
-    int64_t default_hash; /* a hash that changes with the stored default; 0: the backend was not
-                             asked */
+    int64_t default_hash; /* changes with the stored default; 0: the backend was not asked */
     bool computed;   /* the default, or a generated column's expression, may look at the session */
     bool granted;    /* rights on the table are granted by column: on this one or others */
     bool cascaded;   /* a foreign key of the table writes the column, past keyspread */
     bool own_equals; /* an operator = that is not PostgreSQL's own may take the column's type */
     rw_own_casts own_casts;
     bool own_names; /* the database has types called like PostgreSQL's own, which a cast may mean */
-    bool own_rows;  /* the database has row types alone that are called like PostgreSQL's own; none
-                       becomes a value of this column, but a cast to one may be an error */
-    bool own_signs; /* the database has prefix operators + or - of its own: only it knows what they
-                       make */
+    bool own_rows;  /* the database has row types alone that are called like PostgreSQL's own: none
+                       becomes a value of this column, but a cast to one may fail */
+    bool own_signs; /* the database has prefix operators + or - of its own */
     int16_t key_place; /* place in the primary key as the backend has it, from 1; 0: it is in none,
                           or the backend was not asked */
     bool leads; /* a btree index of all rows, perhaps the primary key's, begins with the column;
@@ -82,14 +80,11 @@ typedef struct rw_partitions {
 
 enum { RW_PATTERN_TABLES = 1000 }; /* most tables of one database that belong to patterns */
 
-enum {
-    RW_PART_NAME = '\1',
-    RW_PART_LINE = '\2'
-}; /* what separates names and lines in part_names */
+enum { RW_PART_NAME = '\1', RW_PART_LINE = '\2' }; /* separators in part_names */
 
 /* What a sample of a table's rows said of their hashes. */
 typedef enum rw_sample {
-    RW_SAMPLE_NONE, /* none was read */
+    RW_SAMPLE_NONE, /* no sample was read */
     RW_SAMPLE_RIGHT,
     RW_SAMPLE_SOME_WRONG,
     RW_SAMPLE_WRONG /* most or all hashes are wrong: `unusable` says so */
@@ -139,9 +134,8 @@ typedef struct rw_table {
     /* The hash column holds a bucket, the unsigned hash modulo this, as int2 or int4; 0: it holds
      * the hash itself, of hash_type. Of a table with buckets hash_type is RW_HASH_INT8. */
     uint32_t buckets;
-    bool hash_first; /* a key that is made for the table begins with the hash column, else it ends
-                        with it; key_place tells where the hash stands in the key that the table has
-                      */
+    bool hash_first; /* a key that is made begins with the hash column, else it ends with it;
+                        key_place tells of the key that the table has */
     rw_partitions partitions;
     bool forward_uncomputable; /* uncomputable: forward */
     bool allow_null_key;       /* null_key: allow */
@@ -149,8 +143,7 @@ typedef struct rw_table {
     bool repeats_upserts;      /* repeat: upserts */
     uint32_t block;            /* sequences: block: numbers that are drawn at once */
     bool defaults_unknown;     /* the columns are the file's, which does not tell their defaults */
-    bool heeds_updates; /* UPDATE fires triggers that are not deferred, or there are rules on UPDATE
-                         */
+    bool heeds_updates;        /* UPDATE fires triggers at once, or has rules */
     bool defers_updates; /* UPDATE fires only deferred triggers, or changes rows that refer to the
                             table's: neither changes the table's own rows */
     bool changes_rows; /* the stored rows may be others than an INSERT's: by BEFORE triggers, or in
@@ -159,9 +152,8 @@ typedef struct rw_table {
     bool mergeable; /* ordinary or partitioned table without INSERT triggers, rules, row security */
     unsigned quiet; /* bits RW_EFFECT_RUNS and RW_EFFECT_READS: code that the database stores cannot
                        change a session's state when such statements run */
-    bool expressions_run; /* an expression that names no function may run code of the database's own
-                           */
-    bool casts_run;       /* a cast by name to a type of the database's own may run its code */
+    bool expressions_run; /* an expression that names no function may run the database's own code */
+    bool casts_run;       /* a cast by name to one of the database's own types may run its code */
     bool own_calls;    /* the database has functions or operators with names that merged rows call
                           (insert/merged_call.h) */
     bool overloads;    /* code that changes a session may stand behind names and operators that
@@ -169,8 +161,8 @@ typedef struct rw_table {
     int64_t own_types; /* a number that changes when a type of the database's own is made, named or
                           dropped */
     bool shows_hash;   /* `*` and whole rows of the table include the hash column */
-    bool in_parts;     /* PostgreSQL has it as a partitioned table */
-    bool migrated;     /* `keyspread migrate` copies its rows to a table that has the hash */
+    bool in_parts;     /* PostgreSQL cuts the table into partitions */
+    bool migrated;     /* `keyspread migrate` copies the table's rows to one that has the hash */
     bool strict;       /* a statement that names the hash column is told that there is none */
     bool listed;       /* PostgreSQL's catalog shows the table with the hash column */
     bool copied_apart; /* copy: partition */
@@ -241,16 +233,15 @@ struct rw_insert;
 typedef struct rw_catalog {
     const rw_table *const *tables;
     size_t count;
-    const rw_meaning
-        *unqualified; /* what each table's bare name means; NULL: as the file writes the names */
+    const rw_meaning *unqualified; /* what bare names mean; NULL: what the file tells */
     bool moved; /* names meant something else before this transaction: their meaning after its end,
                    or ROLLBACK TO, is not known */
-    const struct rw_catalog
-        *planned; /* all tables of the file, whether they exist or not, with the columns that the
-                     file names; its `unqualified`: what a table made by that name would be; its
-                     `moved`: one was made earlier in the text. NULL: nothing is made or altered */
-    const struct rw_word_set
-        *words; /* all names of the tables, and perhaps more; NULL: names are compared one by one */
+    /* All tables of the file, whether they exist or not, with the columns that the file names.
+     * Its `unqualified`: what a table made by that name would be; its `moved`: one was made
+     * earlier in the text. NULL: nothing is made or altered. */
+    const struct rw_catalog *planned;
+    /* All names of the tables, and perhaps more. NULL: names are compared one by one. */
+    const struct rw_word_set *words;
     bool informs;  /* information_schema is the first schema of search_path but for pg_catalog, or
                       may be, until that is known */
     bool apart;    /* each statement of a text is a Query of its own: what one makes exists for the
@@ -269,8 +260,7 @@ typedef struct rw_catalog {
 const rw_table *rw_catalog_find(const rw_catalog *catalog, pgw_slice schema, pgw_slice name);
 /* Whether a table of this name, in the pattern's schema, belongs to the pattern. */
 bool rw_pattern_covers(const rw_table *pattern, pgw_slice name);
-/* The pattern to which a table of this name belongs: the longest that covers the name; NULL:
- * none. */
+/* The longest pattern that covers a table of this name; NULL: none. */
 const rw_table *rw_catalog_pattern(const rw_catalog *catalog, pgw_slice schema, pgw_slice name);
 /* True if `text` holds the name of a configured table anywhere, in any case, quoted or not, also in
  * U&"" form (then always true). False is certain; true is only a candidate. */

@@ -7,8 +7,7 @@
 
 #include "protocol/bytes.h"
 
-/* Keys of more bytes are not hashed by the expression, which would be too costly for the
- * planner. */
+/* Longer keys are not hashed by the expression, which would cost the planner too much. */
 enum { RW_XXH3_SQL_MOST = 240 };
 
 /* The hash of one or two numbers of type int8, eight bytes each, little-endian. Arena-owned. */
@@ -19,10 +18,9 @@ char *rw_xxh3_sql_of_bytes(pgw_arena *arena, const char *bytes, size_t length,
                            const char *otherwise);
 
 /* The 64-bit arithmetic of the expression, for others. */
-char *rw_sql_wrap(pgw_arena *arena,
-                  const char *numeric); /* an int8 of the same low 64 bits; uses its operand once */
-char *rw_sql_swapped(pgw_arena *arena,
-                     const char *int8); /* the int8 with its bytes in reverse order; the operand is
-                                           used eight times, so a name */
+/* An int8 with the low 64 bits of `numeric`, which is used once. */
+char *rw_sql_wrap(pgw_arena *arena, const char *numeric);
+/* The int8 with its bytes in reverse order. It is used eight times: the operand is to be a name. */
+char *rw_sql_swapped(pgw_arena *arena, const char *int8);
 
 #endif

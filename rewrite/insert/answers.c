@@ -30,8 +30,7 @@ static size_t copy_up_to(filling *f, size_t at)
     return f->text.len;
 }
 
-/* Adds the answer as a quoted constant, whose type the column decides as it would for the value
- * itself. */
+/* Adds a quoted constant, whose type the column decides as it would for the value itself. */
 static void add_value(filling *f, size_t i)
 {
     const rw_answer *answer = f->answers != NULL ? &f->answers[i] : NULL;

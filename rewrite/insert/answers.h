@@ -29,13 +29,11 @@ void rw_forgo_constants(rw_insert *insert);
  * assigned its answer, and `error` says so. */
 PGW_MUST_CHECK bool rw_fill(const rw_insert *insert, const rw_answer *answers, pgw_arena *arena,
                             rw_filled *out, pgw_error *error);
-/* Fills the statement with parameters $first, $first + 1, … for its wanted cells, of their columns'
- * types. */
+/* Fills the wanted cells with parameters $first, $first + 1, … of their columns' types. */
 void rw_fill_parameters(const rw_insert *insert, size_t first, pgw_arena *arena, rw_filled *out);
 /* Maps byte `at` of the filled text to a byte offset in the client's text. */
 size_t rw_filled_offset(const rw_filled *filled, size_t at);
-/* Maps a position in the filled text, in characters from 1, to one in the client's text; 0 stays
- * 0. */
+/* Maps a position (characters, from 1) in the filled text to the client's; 0 stays 0. */
 size_t rw_filled_position(const rw_filled *filled, size_t position, bool utf8);
 
 #endif

@@ -2,8 +2,7 @@
 
 #include <inttypes.h>
 
-/* Calls of currval(), setval() and lastval() in a stored tree; their oids are the same in every
- * PostgreSQL. */
+/* Calls of currval(), setval() and lastval() in a stored tree: their oids never change. */
 #define CALLS "operator(pg_catalog.~) ':funcid (1575|1576|1765|2559) '"
 /* Objects with lower oids are PostgreSQL's own. */
 #define FOREIGN "operator(pg_catalog.>=) 16384"

@@ -10,8 +10,7 @@
 /* Which numbers are asked for. */
 typedef struct rw_block {
     size_t first, count; /* numbers from `first` on count the rows of the answer */
-    bool sure; /* no code that the database stores asks what was drawn, as was looked up just before
-                */
+    bool sure;           /* no stored code asks what was drawn, as was looked up just before */
 } rw_block;
 
 /* Appends a SELECT of `table`'s column number `column` (which draws_from a sequence): for each

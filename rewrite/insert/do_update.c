@@ -123,8 +123,7 @@ static rw_outcome check_set(rw_parser *parser, const set_column *set, bool same)
     return refuse_set(parser, set);
 }
 
-/* Whether a value in SET may be of a type that reads names, or cast to a type that is found by its
- * name. */
+/* Whether a value in SET may be of a type, or cast to one, that reads names or is found by one. */
 static bool may_read_names(const rw_parser *parser)
 {
     const rw_column *columns = parser->table->columns;
@@ -201,8 +200,7 @@ static rw_outcome parse_set_list(rw_parser *parser)
     return outcome;
 }
 
-/* Takes the value of a column that the hash is made of, if the server can compute the hash with it.
- */
+/* Takes the value of a hash_key column, if the server can compute the hash with it. */
 static bool takes_new_key(rw_parser *parser, const set_column *set)
 {
     rw_mark mark = rw_mark_here(parser);

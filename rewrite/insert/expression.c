@@ -102,8 +102,7 @@ static bool parse_clock_word(rw_parser *parser)
     return digits && rw_take(parser, ')');
 }
 
-/* Whether a cell may be computed: it is outside of the key, and functions' names mean PostgreSQL's
- * own. */
+/* Whether a cell may be computed: it is outside of the key, and names mean PostgreSQL's own. */
 static bool may_compute(const rw_parser *parser)
 {
     return parser->keyless && parser->table != NULL && !parser->table->own_calls;
@@ -277,8 +276,7 @@ static bool may_be_own_sign(const rw_parser *parser, char sign, const rw_cell *c
            rw_table_has_own_signs(parser->table);
 }
 
-/* Parses [+ | -] constant [:: type]…, with the sign applied behind the casts that follow its
- * operand. */
+/* Parses [+ | -] constant [:: type]…; the sign is applied behind the casts of its operand. */
 static bool parse_simple(rw_parser *parser, bool wanted, int depth, rw_cell *cell)
 {
     pgw_slice text = rw_token_text(parser->text, parser->token);
@@ -321,8 +319,7 @@ static bool take_operator(rw_parser *parser)
     return true;
 }
 
-/* Parses what parse_simple() takes, or several of these with operators between; precedence does not
- * matter. */
+/* Parses what parse_simple() takes, or several of these with operators between them. */
 static bool parse_computed(rw_parser *parser, bool wanted, int depth, rw_cell *cell)
 {
     if (!parse_simple(parser, wanted, depth, cell))

@@ -25,8 +25,7 @@ static void add_triggers(const rw_table *table, int events, pgw_buf *out)
 {
     pgw_buf_add_str(out, "not exists (select from pg_catalog.pg_trigger where tgrelid" EQUALS);
     pgw_buf_add_unsigned(out, table->oid);
-    if (table->filled_by !=
-        0) { /* keyspread's own trigger leaves rows alone that have their hash */
+    if (table->filled_by != 0) { /* keyspread's own trigger leaves rows with their hash alone */
         pgw_buf_add_str(out, " and tgfoid operator(pg_catalog.<>) ");
         pgw_buf_add_unsigned(out, table->filled_by);
     }
@@ -113,8 +112,7 @@ static void add_name(const rw_table *table, size_t column, pgw_buf *out)
     rw_add_name_constant(out, pgw_slice_str(table->columns[column].name));
 }
 
-/* Adds a condition: the table's name means this table. `schema` NULL: as search_path finds the
- * name. */
+/* Adds a condition: the table's name means this table. `schema` NULL: as search_path finds it. */
 static void add_is_table(const rw_table *table, const char *schema, pgw_buf *out)
 {
     pgw_buf name = {0};
@@ -177,8 +175,7 @@ static bool may_heed_typmod(uint32_t type)
            type == PGW_TIMESTAMPTZ;
 }
 
-/* Whether the column's typmod may change what is hashed of these rows or, with `any`, of other
- * rows. */
+/* Whether the column's typmod may change what is hashed of these rows or, with `any`, of others. */
 static bool heeds_typmod(const rw_insert *insert, size_t column, bool any)
 {
     uint32_t type = insert->table->columns[column].type;
@@ -190,8 +187,7 @@ static bool heeds_typmod(const rw_insert *insert, size_t column, bool any)
     return any;
 }
 
-/* Whether a row leaves the column out and is hashed with NULL for it, because the column had no
- * default. */
+/* Whether a row leaves the column out and was hashed with NULL, for lack of a default. */
 static bool heeds_default(const rw_insert *insert, size_t column)
 {
     bool leaves = insert->leaves_null;

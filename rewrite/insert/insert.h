@@ -12,12 +12,11 @@
 /* Why a statement is not batched, for the counter and for EXPLAIN. RW_BATCHABLE: it can be. */
 typedef enum rw_obstacle {
     RW_BATCHABLE,
-    RW_OBSTACLE_RETURNING,    /* RETURNING has more than columns of the table */
-    RW_OBSTACLE_SEQUENCE,     /* a sequence is drawn from and the table says sequences: session */
-    RW_OBSTACLE_TRIGGER,      /* INSERT triggers, rules or row security */
-    RW_OBSTACLE_EXPRESSION,   /* a cell that is more than constants, parameters, casts, short
-                                 functions */
-    RW_OBSTACLE_UNCOMPUTABLE, /* forwarded without a hash (uncomputable: forward) */
+    RW_OBSTACLE_RETURNING,  /* RETURNING has more than columns of the table */
+    RW_OBSTACLE_SEQUENCE,   /* a sequence is drawn from and the table says sequences: session */
+    RW_OBSTACLE_TRIGGER,    /* the table has triggers, rules or row security */
+    RW_OBSTACLE_EXPRESSION, /* a cell is more than constants, parameters, casts, short functions */
+    RW_OBSTACLE_UNCOMPUTABLE, /* the row is forwarded without a hash (uncomputable: forward) */
     RW_OBSTACLE_FORM          /* the form is rewritten but not merged, as with WITH */
 } rw_obstacle;
 
@@ -65,8 +64,7 @@ typedef struct rw_returned {
     pgw_slice name;
 } rw_returned;
 
-/* A cell of a key that is rendered as another text, because settings decide what its own text means
- * (spell.h). */
+/* A cell of a key, rendered as another text where settings decide what it means (spell.h). */
 typedef struct rw_spelled {
     size_t from, to;
     pgw_slice text;
@@ -83,7 +81,7 @@ typedef struct rw_insert {
     bool list_made; /* the client lists no columns: keyspread adds the list, of the columns as it
                        knows them */
     bool shows; /* a value may be stored as text that output settings decide, because of a cast */
-    bool heeds_settings;  /* cells are more than parameters and constants that every session reads
+    bool heeds_settings;  /* cells are more than parameters, and constants that all sessions read
                              alike */
     bool reads_constants; /* settings decide how some constants are read when the statement is
                              prepared */
@@ -93,18 +91,17 @@ typedef struct rw_insert {
     size_t new_key; /* offset of a new key's value in DO UPDATE, which the backend hashes; 0: there
                        is none */
     bool has_conflict; /* ON CONFLICT is written, or added for UPSERT or REPLACE */
-    bool
-        values_merge; /* rows of several statements may stand in one VALUES list: each row is stored
-                         and counted (no ON CONFLICT but DO UPDATE without WHERE, no RETURNING) */
+    /* Rows of several statements may stand in one VALUES list: each row is stored and counted
+     * (no RETURNING, and no ON CONFLICT but DO UPDATE without WHERE). */
+    bool values_merge;
     bool key_constant; /* every primary key column is a constant or a parameter in every row */
     rw_obstacle obstacle;
     /* The type that its use gives each parameter, by number - 1 (the column's or the cast's), or
      * PGW_UNSPECIFIED where that cannot be told here. */
     uint32_t *inferred;
-    bool *infers; /* a flag for each column of which a parameter may have its type; NULL: there is
-                     none */
-    bool infers_all;           /* parameters may have their types of any column */
-    bool heeds_types;          /* the guard also asks for the types of the columns of `infers` */
+    bool *infers;     /* flags of the columns whose types parameters may have; NULL: none */
+    bool infers_all;  /* parameters may have their types of any column */
+    bool heeds_types; /* the guard also asks for the types of the columns of `infers` */
     struct rw_splice *splices; /* what the renderer puts in; private to the parser and render.c */
     size_t splice_count;
     rw_spelled *spelled; /* spelled cells in the order of the text */
@@ -116,18 +113,17 @@ typedef struct rw_insert {
     rw_wanted *wanted; /* wanted cells in the order of rows; the statement has no hashes before they
                           are filled */
     size_t wanted_count;
-    size_t
-        *appended; /* columns for which every row gets a cell at its end: a wanted one or DEFAULT */
+    /* Columns for which every row gets a cell at its end: a wanted one, or DEFAULT. */
+    size_t *appended;
     size_t appended_count;
     size_t list_end; /* offset of the ')' of the client's list of columns; 0: there is none */
     size_t overriding, overriding_end; /* bytes that OVERRIDING SYSTEM VALUE replaces: none, or
                                           OVERRIDING USER VALUE; 0: it is not put in */
-    size_t default_values,
-        default_values_end; /* bytes of DEFAULT VALUES; 0: the statement has rows */
-    size_t returning;       /* offset behind the word RETURNING; 0: there is none */
-    rw_returned *returned;  /* columns by name that RETURNING lists; NULL: none */
-    size_t returned_count;  /* entries of `returned`; 0: RETURNING is absent, has many columns or
-                               more than names */
+    size_t default_values, default_values_end; /* bytes of DEFAULT VALUES; 0: it is not written */
+    size_t returning;      /* offset behind the word RETURNING; 0: there is none */
+    rw_returned *returned; /* columns by name that RETURNING lists; NULL: none */
+    size_t returned_count; /* entries of `returned`; 0: RETURNING is absent, has many columns or
+                              more than names */
     size_t tail;   /* offset behind the last row's ')', where ON CONFLICT or RETURNING may stand */
     size_t values; /* offset behind the word VALUES */
     size_t end;    /* offset behind the last token */

@@ -3,16 +3,13 @@
 #include <string.h>
 
 enum {
-    MOST_COLUMNS = 1600, /* columns that a table can have */
-    MOST_BYTES = 4096,   /* bytes of a value that is lifted: parsing a longer one is a small part of
-                            its cost */
-    MOST_DIGITS =
-        40, /* digits of a number that is lifted: none overflows a type on its way to another */
-    FIRST_ASSIGNED =
-        10000, /* types from this oid on differ between databases: there are domains among them */
-    INTERVAL = 1186, /* interval's input looks at the typmod of a constant alone */
-    XML = 142,       /* xml's input gives a WARNING with a position in the text */
-    TSQUERY = 3615   /* tsquery's input gives a NOTICE with a position in the text */
+    MOST_COLUMNS = 1600,    /* columns that a table can have */
+    MOST_BYTES = 4096,      /* bytes of a value: for longer ones the parser's part is small */
+    MOST_DIGITS = 40,       /* digits of a number, which overflow no type on its way to another */
+    FIRST_ASSIGNED = 10000, /* types from this oid on differ between databases, as domains do */
+    INTERVAL = 1186,        /* interval's input looks at the typmod of a constant alone */
+    XML = 142,              /* xml's input gives a WARNING with a position in the text */
+    TSQUERY = 3615          /* tsquery's input gives a NOTICE with a position in the text */
 };
 
 void rw_lift_begin(rw_parser *parser)

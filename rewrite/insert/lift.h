@@ -7,8 +7,7 @@
 
 #include "rewrite/insert/parser.h"
 
-/* Begins the list of lifted cells: the first row is about to be parsed, and its targets are
- * known. */
+/* Begins the list of lifted cells: the first row is next, and its targets are known. */
 void rw_lift_begin(rw_parser *parser);
 void rw_lift_give_up(rw_parser *parser);
 /* Lifts a cell of the first row, which has been parsed just now with its value, or gives up. */

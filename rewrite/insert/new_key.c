@@ -5,8 +5,7 @@
 #include "rewrite/insert/tail_expression.h"
 #include "rewrite/lex/quote.h"
 
-/* The query that makes the value once for each row. The client's names are looked up outside of
- * it. */
+/* The query that makes the value once a row. The client's names are looked up outside of it. */
 #define ROWS "\"keyspread\""
 #define VALUE ROWS ".\"keyspread\""
 

@@ -294,8 +294,7 @@ static void finish(rw_parser *parser)
         if (parser->params[i] == (uint32_t)RW_PARAM_UNCLEAR)
             parser->params[i] = PGW_UNSPECIFIED;
     insert->inferred = parser->params;
-    if (insert->param_count >
-        0) /* the client's parameters have the numbers that lifted cells would get */
+    if (insert->param_count > 0) /* the client's parameters have the numbers of lifted cells */
         rw_lift_give_up(parser);
     insert->end = parser->last_end;
 }

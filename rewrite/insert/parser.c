@@ -148,8 +148,7 @@ void rw_note_inference(rw_parser *parser, size_t column)
     insert->infers[column] = true;
 }
 
-/* Whether the word is a function that draws from or asks for a sequence: its effect stays in the
- * session. */
+/* Whether the word is a function that uses a sequence: its effect stays in the session. */
 static bool is_sequence_function(const rw_parser *parser)
 {
     return rw_at_word(parser, "nextval") || rw_at_word(parser, "currval") ||

@@ -67,12 +67,10 @@ typedef struct rw_parser {
     bool columns_listed;
     bool default_values;  /* DEFAULT VALUES, which takes no list */
     size_t source;        /* offset behind the column list, or where one would stand */
-    size_t name_end;      /* offset behind the table's name and alias, where a column list stands or
-                             would */
+    size_t name_end;      /* offset behind the table's name and alias */
     rw_mark query;        /* where VALUES or a query in its place begins, with its brackets */
     size_t query_columns; /* columns of the SELECT in the place of VALUES; 0: not known */
-    bool unknown_column;  /* the list names a column that the table, as it is known here, does not
-                             have */
+    bool unknown_column;  /* the list names a column that the table is not known to have */
     bool overriding_user, overriding_system;
     size_t overriding_end; /* offset behind OVERRIDING … VALUE; 0: it is not written */
     bool writes_identity;  /* a value is written for a GENERATED ALWAYS identity, which only
@@ -130,8 +128,7 @@ void rw_set_position(rw_parser *parser, size_t offset);
 int rw_slot_of(const rw_table *table, size_t column);
 /* Whether OVERRIDING USER VALUE gives the column its default, whatever is written for it. */
 bool rw_overridden(const rw_parser *parser, size_t column);
-/* Refuses a list with another identity column than the key's, which OVERRIDING would change,
- * too. */
+/* Refuses a list with an identity beside the key's, which OVERRIDING would change, too. */
 PGW_MUST_CHECK rw_outcome rw_check_overridden(rw_parser *parser);
 rw_target *rw_add_target(rw_parser *parser, size_t column, size_t position);
 /* Adds a splice once the statement is parsed, when rw_add_splice() no longer knows how much memory

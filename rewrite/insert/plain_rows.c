@@ -65,8 +65,7 @@ bool rw_plain_begin(pgw_slice text, rw_plain_rows *rows)
     return true;
 }
 
-/* The place behind the string that opens at `at`; NULL: the string does not end, or has
- * backslashes. */
+/* The place behind the string that opens at `at`; NULL: it does not end, or has backslashes. */
 static const char *read_string(const rw_plain_rows *rows, const char *at, rw_plain_cell *cell)
 {
     const char *from = at + 1, *end = rows->text.ptr + rows->text.len;

@@ -1,7 +1,7 @@
 /*
  * plain_rows: the rows of an INSERT … VALUES whose cells are plain constants, found without the
- * parser, which would read them alike (but takes more). Two texts that are equal up to their first
- * row and behind their last one differ in constants alone.
+ * parser, which reads them alike. Texts that are equal up to the first row and behind the last one
+ * differ in constants alone.
  */
 #ifndef RW_PLAIN_ROWS_H
 #define RW_PLAIN_ROWS_H
@@ -65,8 +65,7 @@ pgw_slice rw_plain_tail(const rw_plain_rows *rows);
  * is the only row, with the blanks between them. Returns the shape's length; 0: it is longer than
  * `room`. */
 size_t rw_plain_shape(const rw_plain_rows *rows, char *out, size_t room);
-/* The cell as the parser would have it. Takes memory from `arena` where a quote is doubled in
- * it. */
+/* The cell as the parser would have it. `arena` gives memory where a quote is doubled. */
 void rw_plain_read(pgw_slice text, const rw_plain_cell *cell, pgw_arena *arena, rw_cell *out);
 /* The integer that a cell of the kind INTEGER is. False: the cell has too many digits. */
 PGW_MUST_CHECK static inline bool rw_plain_integer(const rw_plain_cell *cell, int64_t *out)

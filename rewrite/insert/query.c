@@ -9,8 +9,7 @@
 
 #include <string.h>
 
-/* Names in the text that keyspread puts around the client's query: none is known inside of that
- * query. */
+/* Names in the text that keyspread puts around the client's query, which sees none of them. */
 #define ROWS "\"keyspread\""
 #define GIVEN "\"keyspread %zu\""
 #define MADE "\"keyspread default %zu\""
@@ -23,15 +22,13 @@ static size_t width_of(const rw_query *q, size_t values)
     return q->star ? 0 : q->count > 0 ? q->count : values;
 }
 
-/* Whether the query's columns are written one by one, so that an error in one is told where it
- * stands. */
+/* Whether the query's columns are written one by one: an error in one is told where it stands. */
 static bool named_each(const rw_query *q)
 {
     return q->count > 0 && !q->star;
 }
 
-/* Lists the columns that PostgreSQL would take: as many as the query gives, or all, if that is not
- * known. */
+/* Lists the columns that PostgreSQL would take: as many as the query gives; all, if unknown. */
 static rw_outcome list_columns(rw_query *q, size_t width)
 {
     rw_parser *parser = q->parser;
@@ -67,8 +64,7 @@ static bool writes_identity(const rw_parser *parser)
     return false;
 }
 
-/* Whether the column's default can be evaluated in the query. Its text is written for
- * standard_conforming_strings. */
+/* Whether the query can have the default, whose text is for standard_conforming_strings. */
 static bool can_make(const rw_parser *parser, size_t column)
 {
     const rw_column *of = &parser->table->columns[column];
@@ -185,15 +181,13 @@ static const char *given(const rw_query *q, size_t i)
                             type, written(q, i), type);
 }
 
-/* Whether the client does not list a made column, so that it stands behind those that are
- * listed. */
+/* Whether a made column is not listed by the client, so that it stands behind the list. */
 static bool is_behind(const rw_query *q, size_t made)
 {
     return place_of(q->parser, q->made[made]) == q->parser->target_count;
 }
 
-/* The offset at which PostgreSQL tells of an error in all columns of the query: that of a lone
- * star. */
+/* Where PostgreSQL tells of an error in all columns of the query: at a lone star. */
 static size_t told_at(const rw_query *q)
 {
     return q->count == 0 ? RW_NOWHERE : q->count == 1 ? q->items[0].start : q->start;
@@ -287,8 +281,7 @@ static void add_hash(rw_query *q)
     put(q, q->start, 0, kept(q, &text), start_of(q, place_of(parser, table->hash_key[0])));
 }
 
-/* Puts text around the query: OFFSET 0 has each of its values made once, however often it is
- * used. */
+/* Puts text around the query: OFFSET 0 has each value made once, however often it is used. */
 static void add_around(rw_query *q)
 {
     const rw_parser *parser = q->parser;
@@ -334,8 +327,7 @@ rw_outcome rw_from_a_query(rw_parser *parser)
 {
     rw_query q = {.parser = parser};
     rw_insert *insert = parser->insert;
-    size_t values =
-        insert->row_count > 0 ? parser->target_count : 0; /* columns that VALUES gives */
+    size_t values = insert->row_count > 0 ? parser->target_count : 0; /* columns of VALUES */
     insert->rows = NULL;
     insert->row_count = 0;
     rw_lift_give_up(parser);

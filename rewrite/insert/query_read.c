@@ -69,8 +69,7 @@ static bool is_number(const rw_parser *parser)
     return parser->token.kind == RW_TOKEN_INTEGER || parser->token.kind == RW_TOKEN_DECIMAL;
 }
 
-/* Takes a constant alone, in brackets or not, with a name or without; false: it is something
- * else. */
+/* Takes a constant alone, in brackets or not, named or not; false: it is something else. */
 static bool take_constant(rw_parser *parser, rw_query_item *out)
 {
     size_t open = 0;
@@ -176,8 +175,7 @@ static void note_reference(rw_query *q)
     rw_go_back(parser, mark);
 }
 
-/* Whether several columns in brackets come next, or sets of columns, which may make what they name
- * NULL. */
+/* Whether columns in brackets or grouping sets come next, which may make what they name NULL. */
 static bool at_set(const rw_parser *parser)
 {
     return rw_at(parser, '(') || rw_at_word(parser, "rollup") || rw_at_word(parser, "cube") ||

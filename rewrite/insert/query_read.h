@@ -29,8 +29,7 @@ typedef struct rw_query {
     size_t made_count;
 } rw_query;
 
-/* Whether the rows before the next token are only a part of a query, as ORDER BY, LIMIT or UNION
- * say. */
+/* Whether the rows before the next token are only a part of a query, as before LIMIT or UNION. */
 bool rw_at_query_tail(const rw_parser *parser);
 /* Reads the query that begins at parser->query, up to ON CONFLICT, RETURNING or the end. RW_PASS:
  * the query has an INTO, which no INSERT may have. */

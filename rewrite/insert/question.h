@@ -37,8 +37,7 @@ const char *rw_asked_type(uint32_t oid);
  * INSERT would. `plain`: the database tells no types. Memory from `arena`: the statement need not
  * live on. */
 void rw_question_of(const rw_insert *insert, bool plain, pgw_arena *arena, rw_question *out);
-/* Makes one question for several statements that want defaults alone; their cells are numbered
- * through. */
+/* Makes one question for statements that want defaults alone; their cells are numbered through. */
 void rw_question_of_several(const rw_insert *const *inserts, size_t count, bool plain,
                             pgw_arena *arena, rw_question *out);
 /* Puts another SELECT of three texts before the question. */

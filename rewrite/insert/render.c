@@ -121,8 +121,7 @@ void rw_render_hash(const rw_table *table, uint64_t hash, pgw_buf *out)
 static void add_hash(const writer *w, rw_hash_form form, uint64_t hash, size_t row, pgw_buf *text)
 {
     size_t parameter = w->insert->param_count + row + 1;
-    if (w->insert->rows[row]
-            .unhashed) /* neither search_path nor casts change what these functions and types do */
+    if (w->insert->rows[row].unhashed) /* no search_path or cast changes what this text does */
         pgw_buf_add_str(text, rw_table_has_own_casts(w->insert->table)
                                   ? "pg_catalog.int8in(pg_catalog.textout('" RW_REFUSAL "'))"
                                   : "'" RW_REFUSAL "'::varchar::bigint");

@@ -49,8 +49,7 @@ bool rw_insert_returns_same(const rw_insert *before, const rw_insert *now)
     return same;
 }
 
-/* Whether a value of the column's type is written in one way alone, whatever the session has
- * set. */
+/* Whether values of the column's type are written in one way, whatever the session has set. */
 static bool has_one_output(const rw_column *column, const pgw_env *env)
 {
     switch (column->type) {

@@ -5,9 +5,7 @@
 
 #include <string.h>
 
-enum {
-    MAX_DEPTH = 64
-}; /* nested brackets, inside of which names are replaced; deeper ones are left alone */
+enum { MAX_DEPTH = 64 }; /* nested brackets; inside of deeper ones no name is replaced */
 enum { LISTED_MOST = 16 /* columns */, NAME_MOST = 63 /* bytes */ };
 
 /* What a bracket of an item opens. */
@@ -177,8 +175,7 @@ static bool take_known_name(rw_parser *parser)
     return rw_at_name(parser) && pgw_slice_eq_str(rw_take_name(parser), parser->known_as);
 }
 
-/* Whether the name before this token is no row, but a call, a typed literal, or the name of an
- * argument. */
+/* Whether the name before is no row, but a call, a typed literal, an argument's name. */
 static bool at_continuation(const rw_parser *parser)
 {
     pgw_slice token = rw_token_text(parser->text, parser->token);
@@ -194,8 +191,7 @@ static bool is_bracketed(const item *it)
            !rw_token_is(text, it->before, "row") && rw_at(it->parser, ')');
 }
 
-/* Parses the table's name, or name.*, as a row; false if it is something else, and nothing is
- * taken. */
+/* Parses the table's name, or name.*, as a row; false: something else, and nothing is taken. */
 static bool parse_row(item *it)
 {
     rw_parser *parser = it->parser;
@@ -259,8 +255,7 @@ static bool may_replace(const item *it)
            rw_table_column(parser->table, name) == parser->table->column_count;
 }
 
-/* Takes one token, or several that are replaced; false if a bracket is closed that was not
- * opened. */
+/* Takes one token, or several that are replaced; false: a bracket closes that was not opened. */
 static bool take_part(item *it)
 {
     rw_parser *parser = it->parser;

@@ -301,8 +301,7 @@ static bool want_constant(rw_parser *parser, size_t index, size_t column)
            rw_want(parser, index, column);
 }
 
-/* Checks the hash_key columns of a row: they must be constants, or what the backend can be asked
- * for. */
+/* Checks that a row's hash_key columns are constants, or can be asked for. */
 static rw_outcome check_key(rw_parser *parser, size_t index)
 {
     const rw_table *table = parser->table;
@@ -386,8 +385,7 @@ static rw_outcome parse_row(rw_parser *parser, size_t *first_count)
     return RW_PARSED;
 }
 
-/* Keeps OVERRIDING SYSTEM VALUE, which is put in for the key, from letting other identities be
- * written. */
+/* Keeps OVERRIDING SYSTEM VALUE, put in for the key, from letting other identities be written. */
 static rw_outcome check_others(rw_parser *parser)
 {
     if (parser->overriding_user)

@@ -3,9 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum {
-    MOST_NAME = 2 * 66 + 1
-}; /* two quoted names of up to 64 bytes, and the point between them */
+enum { MOST_NAME = 2 * 66 + 1 }; /* two quoted names of 64 bytes, and the point between them */
 
 static bool is_first(char c)
 {

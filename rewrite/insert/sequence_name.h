@@ -1,7 +1,6 @@
 /*
- * sequence_name: nextval('items_id_seq') in a cell of the key. If the name means the sequence that
- * the column's default draws from, the cell is as good as DEFAULT; the session's own link can be
- * asked what the name means.
+ * sequence_name: nextval('items_id_seq') in a cell of the key, which is as good as DEFAULT if the
+ * name means the sequence of the column's default. The session's own link can be asked about that.
  */
 #ifndef RW_SEQUENCE_NAME_H
 #define RW_SEQUENCE_NAME_H

@@ -131,9 +131,7 @@ typedef struct speller {
 static speller spell(rw_insert *insert, const pgw_env *env, pgw_arena *arena)
 {
     bool any = memchr(insert->text.ptr, '\\', insert->text.len) != NULL;
-    bool moves =
-        env->conforming || !env->settled; /* where standard_conforming_strings stays off, the server
-                                             warns of backslashes in the client's own text */
+    bool moves = env->conforming || !env->settled; /* the server warns of backslashes otherwise */
     return (speller){insert, env, arena, any && moves && (env->utf8 || env->conforming)};
 }
 
@@ -185,8 +183,8 @@ static void spell_constant(const speller *it, size_t row, size_t k)
         spell_backslashes(it, row, k);
     } else if (rw_cell_value(cell, &table->columns[table->primary_key[k]], RW_NO_PARAMS, &reading,
                              &value) == PGW_KNOWN) {
-        cell->text = put_time(it->insert, cell, &value,
-                              it->arena); /* the row's hash stays the same from now on */
+        /* The row's hash is the same from now on. */
+        cell->text = put_time(it->insert, cell, &value, it->arena);
         cell->cast_count = 0;
     }
 }

@@ -1,7 +1,7 @@
 /*
  * spell: constants of a key that TimeZone or standard_conforming_strings decide, written out with
- * their zone, or as E'…'. The server's settings may have changed, and it reads a prepared statement
- * anew whenever it likes: what is hashed is then still what it stores.
+ * their zone, or as E'…': the server's settings may change, or it may read a prepared statement
+ * anew, and it still stores what was hashed.
  */
 #ifndef RW_SPELL_H
 #define RW_SPELL_H

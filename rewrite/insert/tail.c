@@ -107,8 +107,7 @@ static rw_outcome parse_conflict_columns(rw_parser *parser)
     return RW_PARSED;
 }
 
-/* Puts the whole key in the place of its constraint's name, which may mean another constraint by
- * now. */
+/* Puts the whole key in the place of its constraint's name, which may mean another by now. */
 static void name_key(rw_parser *parser, size_t from, size_t to)
 {
     const rw_table *table = parser->table;

@@ -98,9 +98,7 @@ void rw_skip_tail_token(rw_parser *parser)
         note_default(parser);
     parser->insert->shows |= makes_text(parser);
     rw_skip_token(parser);
-    bool typed =
-        strict && name &&
-        parser->token.kind == RW_TOKEN_STRING; /* typed constant, as in `date '2026-01-31'` */
+    bool typed = strict && name && parser->token.kind == RW_TOKEN_STRING; /* type 'text' */
     if (runs || typed || (call && rw_at(parser, '(')))
         rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
 }

@@ -40,8 +40,7 @@ static bool take_zone(rw_parser *parser, bool *with)
     return rw_take_word(parser, "time") && rw_take_word(parser, "zone");
 }
 
-/* Takes the words of which the grammar makes types; types of one word are left to
- * pgw_type_by_name(). */
+/* Takes the words of types of several words; others are left to pgw_type_by_name(). */
 static bool take_grammar_words(rw_parser *parser, type_name *type)
 {
     bool national = pgw_slice_eq_str(type->name, "national");
@@ -187,8 +186,7 @@ bool rw_parse_type(rw_parser *parser, bool prefix, rw_cast *cast)
         !take_array(parser, &array))
         return false;
     *cast = resolve(&type, prefix);
-    bool strict = parser->table != NULL &&
-                  parser->table->casts_run; /* a cell that is parsed alone has no table */
+    bool strict = parser->table != NULL && parser->table->casts_run; /* a lone cell has no table */
     if (strict && (foreign || !is_built_in(&type)))
         rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
     if (foreign || array)

@@ -5,13 +5,11 @@
 #include <string.h>
 
 enum {
-    MOST_EXPRESSIONS =
-        256, /* expressions in one statement: each is a SELECT of its own in the question */
+    MOST_EXPRESSIONS = 256, /* expressions in one statement: each is a SELECT in the question */
     MOST_WANTED = 1 << 20
 };
 
-/* Whether the backend can be asked for the column's default. Its text is written for
- * standard_conforming_strings. */
+/* Whether the default can be asked for: its text is written for standard_conforming_strings. */
 static bool has_default(const rw_parser *parser, size_t column)
 {
     const rw_column *of = &parser->table->columns[column];
@@ -69,8 +67,7 @@ static bool runs_no_code(const rw_cell *cell)
     return true;
 }
 
-/* Whether the cell is nextval('…') and nothing else, which has no effect that a transaction could
- * undo. */
+/* Whether the cell is nextval('…') alone, which has no effect that a transaction could undo. */
 static bool only_draws(const rw_parser *parser, size_t from, size_t to)
 {
     pgw_slice text = parser->text;
