@@ -7,8 +7,8 @@
 /* Objects with lower oids are PostgreSQL's own. */
 #define FOREIGN "operator(pg_catalog.>=) 16384"
 
-/* Whether code that the database stores asks what was drawn. More than 500 views are not looked
- * into: they count as asking. */
+/* Whether code that the database stores asks what was drawn. More than 500 views and rules are not
+ * looked into: they count as asking. */
 static const char asked[] =
     "exists (select from pg_catalog.pg_proc p where p.oid " FOREIGN
     " and (p.prosrc operator(pg_catalog.~*) 'currval|lastval|setval|restart'"

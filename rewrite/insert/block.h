@@ -7,7 +7,7 @@
 
 #include "rewrite/hash/table.h"
 
-/* Which numbers are asked for. */
+/* The numbers that are asked for. */
 typedef struct rw_block {
     size_t first, count; /* numbers from `first` on count the rows of the answer */
     bool sure;           /* no stored code asks what was drawn, as was looked up just before */

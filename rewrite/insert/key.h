@@ -14,7 +14,7 @@
 typedef struct rw_key {
     uint64_t hash, whole;
     uint32_t partition;
-    pgw_value *values; /* primary_key_count */
+    pgw_value *values; /* primary_key_count values */
     bool *known;
     bool all_known;
 } rw_key;

@@ -7,7 +7,8 @@
 
 #include "rewrite/insert/parser.h"
 
-/* Begins the list of lifted cells: the first row is next, and its targets are known. */
+/* Begins the list of lifted cells, when the first row is next and its targets are known; gives the
+ * list up, when another row comes or a cell cannot be lifted. */
 void rw_lift_begin(rw_parser *parser);
 void rw_lift_give_up(rw_parser *parser);
 /* Lifts a cell of the first row, which has been parsed just now with its value, or gives up. */

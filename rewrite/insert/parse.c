@@ -231,7 +231,7 @@ static rw_outcome parse_source(rw_parser *parser, size_t *depth)
         if (outcome != RW_PARSED)
             return outcome;
     }
-    if (!parser->columns_listed) /* list_columns() fills it when the number of values is known */
+    if (!parser->columns_listed) /* the list is filled in when the number of values is known */
         rw_add_splice(parser, parser->name_end, 0, nothing);
     parser->source = parser->last_end;
     rw_outcome outcome = parse_overriding(parser);

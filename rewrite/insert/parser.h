@@ -24,7 +24,8 @@ typedef struct rw_splice {
 /* The outcome of parsing a part of the statement. */
 typedef enum rw_outcome {
     RW_PARSED,
-    RW_PASS,      /* the backend certainly rejects the statement: its error is the client's */
+    RW_PASS,      /* the statement goes on as it is: no configured table is written, or the backend
+                     certainly rejects it */
     RW_UNTOUCHED, /* the statement goes on without a hash (uncomputable: forward) */
     RW_REFUSED    /* keyspread refuses the statement: the error is filled */
 } rw_outcome;

@@ -60,7 +60,7 @@ pgw_slice rw_sequence_name(const rw_insert *insert, size_t i)
     return is_name(name) ? name : none;
 }
 
-/* A condition: nobody has made a function or type of that name, which might be found before
+/* A condition: no user has made a function or type of that name, which might be found before
  * PostgreSQL's own. */
 #define NONE_CALLED(catalog, column, name)                                                         \
     "not exists (select from pg_catalog." catalog " where " column                                 \

@@ -30,9 +30,9 @@ static size_t end_of_cell(rw_parser *parser, size_t at)
     return end;
 }
 
-/* Whether the backend can be asked for what is written. A mere constant it cannot, unless `any`:
- * one that could not be read is an error, which comes before anything is asked. `*parameters`: a
- * Bind tells some of it. */
+/* Whether the backend can be asked for what is written, which must be more than a constant, unless
+ * `any`: one that could not be read is an error, which comes before anything is asked.
+ * `*parameters`: a Bind tells some of it. */
 static bool can_be_asked(const rw_parser *parser, size_t from, size_t to, bool any,
                          bool *parameters)
 {
