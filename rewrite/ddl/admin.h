@@ -11,8 +11,7 @@ enum { RW_ADMIN_DATABASES = 2 };
 
 typedef struct rw_admin {
     bool settings; /* ALTER ROLE, USER, DATABASE, SYSTEM: the settings of new sessions change */
-    pgw_slice databases[RW_ADMIN_DATABASES]; /* databases to which no link may be connected;
-                                                arena-owned */
+    pgw_slice databases[RW_ADMIN_DATABASES]; /* databases that all links must leave; arena-owned */
     size_t database_count;
 } rw_admin;
 

@@ -197,7 +197,7 @@ static void add_yql(const rw_table *table, bool integer, pgw_buf *out)
 char *rw_hash_expression(const rw_table *table, bool yql, pgw_arena *arena)
 {
     if (table->hash_key_count == 0 || yql == (table->hash_function == RW_PG_HASH))
-        return NULL; /* PostgreSQL has only its own hash function, which YQL has not */
+        return NULL; /* PostgreSQL has only its own hash function, which YQL lacks */
     uint32_t type = table->columns[table->hash_key[0]].type;
     bool integer = is_integer(type);
     pgw_buf out = {0};

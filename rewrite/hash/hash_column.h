@@ -29,7 +29,7 @@ void rw_hash_column_partition(const rw_table *table, uint32_t number, pgw_buf *o
 void rw_hash_column_partition_plain(const rw_table *table, uint32_t number, char *name);
 /* Appends the name of partition `number` alone, `"schema"."table_p12"`. */
 void rw_hash_column_partition_name(const rw_table *table, uint32_t number, pgw_buf *out);
-/* Appends what stands behind that name: ` PARTITION OF … FOR VALUES FROM (…) TO (…)`. */
+/* Appends what stands behind the partition's name: ` PARTITION OF … FOR VALUES FROM (…) TO (…)`. */
 void rw_hash_column_partition_of(const rw_table *table, uint32_t number, pgw_buf *out);
 
 #endif

@@ -128,8 +128,7 @@ static char *bytes_of(pgw_arena *arena, const rw_column *column, const char *val
         return (char *)value;
     case PGW_UUID:
         return SQL(PG "uuid_send(%s)", value);
-    case PGW_NUMERIC: /* PostgreSQL has no cast from numeric to text, so that somebody's own may be
-                         found */
+    case PGW_NUMERIC: /* PostgreSQL has no cast of numeric to text; somebody may have one */
         return SQL(column->own_casts == RW_NO_OWN_CASTS
                        ? PG "convert_to(" PG "trim_scale(%s)::" PG "text, 'UTF8')"
                        : PG "convert_to(" PG "textin(" PG "numeric_out(" PG

@@ -7,7 +7,7 @@
 
 #include "rewrite/insert/question.h"
 
-/* A piece of the filled text that stands in the place of bytes of the client's. */
+/* A piece of the filled text that replaces bytes of the client's text. */
 typedef struct rw_edit {
     size_t at, removed; /* bytes of the client's text */
     size_t added;       /* bytes of the filled text */

@@ -19,8 +19,8 @@
 /* Bits of pg_trigger.tgtype. */
 enum { ON_INSERT = 1 << 2, ON_UPDATE = 1 << 4 };
 
-/* Adds a condition: the table itself has no unknown trigger. Triggers of partitions are fired for
- * each row, which the count of rows shows. */
+/* Adds a condition: the table itself has no trigger on these events but keyspread's own and
+ * deferred ones. Triggers of partitions are fired for each row, which the count of rows shows. */
 static void add_triggers(const rw_table *table, int events, pgw_buf *out)
 {
     pgw_buf_add_str(out, "not exists (select from pg_catalog.pg_trigger where tgrelid" EQUALS);

@@ -17,7 +17,7 @@
  * answered when the statement is analysed, under the lock that it has by then, and gone when it is
  * planned. */
 void rw_guard_is_table(const rw_table *table, pgw_buf *out);
-/* Appends a condition: the table's bare name means that table, too, by search_path at that time. */
+/* Appends a condition: the table's bare name, by search_path then, means the table looked at. */
 void rw_guard_is_found(const rw_table *table, pgw_buf *out);
 /* Appends conditions: the columns of the hash key of `called`, the table's name in the statement,
  * have the types that they had. The types are found when the statement is analysed, and compared

@@ -200,7 +200,7 @@ static void make_room(rw_parser *parser)
     insert->splices = splices;
 }
 
-/* Adds the splice in order of `at`: name_key() puts in the key when later splices are there. */
+/* Adds the splice in order of `at`: name_key() adds one when later ones are there already. */
 rw_splice *rw_add_splice(rw_parser *parser, size_t at, size_t remove, pgw_slice text)
 {
     make_room(parser);

@@ -292,8 +292,7 @@ static rw_place add_expression(const rw_insert *insert, size_t i, bool plain, pg
     }
     add_answer(i, column, wanted->overridden || wanted->untyped || is_built_in(insert, wanted),
                sql);
-    if (wanted->overridden) { /* the default is never NULL, so of the written value only the type
-                                 counts */
+    if (wanted->overridden) { /* the default is never NULL: the value only lends its type */
         pgw_buf_add_str(sql, "coalesce((");
         rw_add_default(column->default_text, sql);
         pgw_buf_addf(sql, ")::pg_catalog.%s, ", rw_asked_type(column->type));

@@ -20,16 +20,16 @@ PGW_MUST_CHECK bool rw_insert_may_fail(const rw_insert *insert);
  * $param_count+1 … +row_count (in row order), for Parse. */
 typedef enum rw_hash_form { RW_HASH_CONSTANT, RW_HASH_PARAMETER } rw_hash_form;
 
-/* Writes the whole statement with column list, hash cells, conflict target and expanded RETURNING
- * *. `hashes` has row_count entries (NULL with RW_HASH_PARAMETER). Equals insert->text byte for
- * byte when nothing has to be put in (hash_listed and right). */
+/* Writes the whole statement with column list, hash cells, conflict target and RETURNING's stars
+ * expanded. `hashes` has row_count entries (NULL with RW_HASH_PARAMETER). Equals insert->text byte
+ * for byte when nothing has to be put in (hash_listed and right). */
 void rw_render_statement(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
                          pgw_buf *out);
 /* How many bytes are put in outside of rows: column lists, assignments, an expanded RETURNING. */
 size_t rw_render_added(const rw_insert *insert);
-/* Write the parts of which merged statements are made: the head up to and with VALUES, one row "( …
- * , hash)", the tail behind the rows (without ';'). A guarded row looks at the columns (guard.h),
- * as the first row of a whole statement does. */
+/* Write the parts of merged statements: the head up to and with VALUES, one row with its hash in
+ * brackets, and the tail behind the rows (without ';'). A guarded row looks at the columns
+ * (guard.h), as the first row of a whole statement does. */
 void rw_render_head(const rw_insert *insert, pgw_buf *out);
 void rw_render_row(const rw_insert *insert, size_t row, uint64_t hash, bool guarded, pgw_buf *out);
 void rw_render_tail(const rw_insert *insert, pgw_buf *out);
@@ -40,8 +40,7 @@ void rw_render_hash(const rw_table *table, uint64_t hash, pgw_buf *out);
  * if PostgreSQL would have told none. */
 size_t rw_render_position(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
                           size_t position);
-/* Maps a position to a byte offset in the client's text; `*put_in`: it is inside of something put
- * in. */
+/* Maps a position to a byte offset in the client's text; `*put_in`: it is in something put in. */
 size_t rw_render_offset(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
                         size_t position, bool *put_in);
 /* The byte at a position that is in an expression which rw_keep_expressions() put in (typed.h), in

@@ -11,7 +11,7 @@
  * the same names and types. */
 PGW_MUST_CHECK bool rw_insert_returns_same(const rw_insert *before, const rw_insert *now);
 
-/* Which column of the primary key a column is; primary_key_count: none. */
+/* The index in the primary key of a column of the table; primary_key_count: none. */
 size_t rw_place_in_key(const rw_table *table, size_t column);
 /* Whether an INSERT returns columns of its key alone, written in one way whatever the session has
  * set: such rows are known once the key is. */

@@ -164,8 +164,8 @@ static bool is_of_time(uint32_t type)
     return is;
 }
 
-/* Whether such settings decide how the cell's constant is read, which happens once, when its
- * statement is prepared. */
+/* Whether DateStyle, IntervalStyle or TimeZone decide the cell's constant, which is read once, when
+ * its statement is prepared. */
 static bool reads_constant(const rw_cell *cell, const rw_column *column)
 {
     if (cell->kind != RW_CELL_STRING)

@@ -69,8 +69,7 @@ static void put(rw_insert *insert, size_t from, size_t to, pgw_buf *constant, pg
     }
     size_t i = insert->spelled_count++;
     for (; i > 0 && insert->spelled[i - 1].from > from; i--)
-        insert->spelled[i] = insert->spelled[i - 1]; /* cells of a row come in the key's order, and
-                                                        are kept in that of the text */
+        insert->spelled[i] = insert->spelled[i - 1]; /* a row's cells are in the key's order */
     insert->spelled[i] = (rw_spelled){from, to, pgw_arena_keep(arena, constant)};
 }
 

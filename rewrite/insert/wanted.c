@@ -178,8 +178,7 @@ bool rw_want(rw_parser *parser, size_t row, size_t column)
     if ((!wanted.expression || wanted.overridden) && !has_default(parser, column))
         return false;
     if (parser->table->defaults_unknown && insert->wanted_count >= MOST_EXPRESSIONS)
-        return false; /* each default is a SELECT of its own in the question, if the database tells
-                         no types */
+        return false; /* each default is a SELECT of its own, if the database tells no types */
     if (cell->kind == RW_CELL_ABSENT) {
         append_up_to(parser, column);
     } else {
