@@ -4,7 +4,7 @@
 
 typedef struct reader {
     rw_lexer lexer;
-    rw_token token; /* not yet taken */
+    rw_token token; /* the next token, not yet taken */
     pgw_arena *arena;
     rw_admin *out;
 } reader;
@@ -42,13 +42,13 @@ static void take_database(reader *in)
         advance(in);
 }
 
-/* CREATE DATABASE name … TEMPLATE [=] other: it is the other that must be left. */
+/* CREATE DATABASE name … TEMPLATE [=] other: all links must leave the other database. */
 static void read_create(reader *in)
 {
     if (!take_word(in, "database"))
         return;
     if (!at_end(in))
-        advance(in); /* its name */
+        advance(in); /* the new database's name */
     while (!at_end(in)) {
         if (!take_word(in, "template")) {
             advance(in);

@@ -60,7 +60,7 @@ bool rw_hash_supports(rw_hash_function function, const uint32_t *types, size_t c
     return true;
 }
 
-/* Of eight bytes. */
+/* The hash of an integer's eight bytes. */
 static uint64_t hash_integer(const rw_table *table, int64_t value)
 {
     uint64_t bytes = htole64((uint64_t)value);
@@ -74,7 +74,8 @@ static uint64_t hash_bytes(const rw_table *table, pgw_slice bytes)
     return table->hash_function == RW_CITYHASH64 ? rw_cityhash64(bytes) : rw_xxh3(bytes);
 }
 
-/* All key columns' canonical bytes, one after another; short ones without memory of their own. */
+/* The hash of all key columns' canonical bytes, one after another; short keys take no memory of
+ * their own. */
 static uint64_t hash_canonical(const rw_table *table, const pgw_value *values)
 {
     char room[PGW_CANONICAL_ROOM], near[256];
@@ -137,7 +138,7 @@ const char *rw_hash_function_name(rw_hash_function function)
     return names[function];
 }
 
-/* As YQL writes names: what would end one is escaped by a backslash. */
+/* Adds a name as YQL writes it: a backslash stands before what would end it. */
 static void add_yql_identifier(pgw_buf *out, const char *name)
 {
     pgw_buf_add_byte(out, '`');
@@ -164,7 +165,7 @@ static void add_postgres(const rw_table *table, pgw_buf *out)
                      table->buckets);
 }
 
-/* The only key column as YQL's own type. A table whose hash column is int8 was made with
+/* Adds the only key column as YQL's own type. A table whose hash column is int8 was made with
  * PostgreSQL's types, which YQL's functions do not take. */
 static void add_yql_column(const rw_table *table, pgw_buf *out)
 {
@@ -174,7 +175,7 @@ static void add_yql_column(const rw_table *table, pgw_buf *out)
     pgw_buf_add_str(out, wrapped ? ")" : "");
 }
 
-/* ToBytes() of an integer is little-endian, as the canonical bytes are. */
+/* Adds YQL's expression. ToBytes() of an integer is little-endian, as the canonical bytes are. */
 static void add_yql(const rw_table *table, bool integer, pgw_buf *out)
 {
     bool signed_result = table->hash_type == RW_HASH_INT8;
@@ -196,7 +197,7 @@ static void add_yql(const rw_table *table, bool integer, pgw_buf *out)
 char *rw_hash_expression(const rw_table *table, bool yql, pgw_arena *arena)
 {
     if (table->hash_key_count == 0 || yql == (table->hash_function == RW_PG_HASH))
-        return NULL; /* PostgreSQL has only its own function, and YQL has not that one */
+        return NULL; /* PostgreSQL has only its own hash function, which YQL lacks */
     uint32_t type = table->columns[table->hash_key[0]].type;
     bool integer = is_integer(type);
     pgw_buf out = {0};

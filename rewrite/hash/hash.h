@@ -17,7 +17,7 @@ PGW_MUST_CHECK bool rw_hash_supports(rw_hash_function function, const uint32_t *
 /* All 64 bits of the table's hash of these hash_key values (in hash_key order, already as
  * stored). */
 uint64_t rw_hash_whole(const rw_table *table, const pgw_value *values);
-/* What the hash column holds of it: the hash, or its bucket, the unsigned hash modulo `buckets`. */
+/* What the hash column holds: the whole hash, or its bucket, the unsigned hash modulo `buckets`. */
 static inline uint64_t rw_hash_stored(const rw_table *table, uint64_t whole)
 {
     return table->buckets == 0 ? whole : whole % table->buckets;
@@ -27,13 +27,13 @@ static inline uint64_t rw_hash_key(const rw_table *table, const pgw_value *value
 {
     return rw_hash_stored(table, rw_hash_whole(table, values));
 }
-/* The same of a key that is one value of smallint, integer or bigint. */
+/* What the hash column holds for a key of one smallint, integer or bigint. */
 uint64_t rw_hash_integer(const rw_table *table, int64_t value);
-/* The number as SQL writes it for the table's hash_type: signed for int8, unsigned for uint64. */
+/* Writes the hash as SQL does for the table's hash_type: signed for int8, unsigned for uint64. */
 void rw_hash_print(const rw_table *table, uint64_t hash, pgw_buf *out);
 /* The expression that recomputes what the hash column holds in PostgreSQL or in YQL, or NULL if
  * there is none. Arena-owned. */
 char *rw_hash_expression(const rw_table *table, bool yql, pgw_arena *arena);
-const char *rw_hash_function_name(rw_hash_function function); /* as in the configuration */
+const char *rw_hash_function_name(rw_hash_function function); /* name in the configuration */
 
 #endif

@@ -7,7 +7,7 @@
 #define PG "pg_catalog."
 #define SQL(...) pgw_arena_printf(arena, __VA_ARGS__)
 
-/* From 2000, where PostgreSQL counts from, to 1970. */
+/* The time from 1970 to 2000, from where PostgreSQL counts. */
 #define EPOCH_DAYS "10957"
 #define EPOCH_USECS "946684800000000"
 
@@ -38,12 +38,13 @@ const char *rw_hash_sql_type(uint32_t type)
         return PG "uuid";
     case PGW_DATE:
         return PG "date";
-    default: /* keywords */
+    default: /* the names of the other types are keywords */
         return pgw_type_name(type);
     }
 }
 
-/* … with them. Those that have any are keywords of the grammar. */
+/* A key column's type as a cast names it, with its length or precision: types that have one are
+ * keywords of the grammar. */
 static const char *type_of(const rw_column *column)
 {
     switch (column->type) {
@@ -70,8 +71,7 @@ static bool is_integer(uint32_t type)
     return type == PGW_INT2 || type == PGW_INT4 || type == PGW_INT8;
 }
 
-/* The bits of what a type's send function gives, as a number. A cast of text may be somebody's own.
- */
+/* The bits that a type's send function gives, as a number. A cast of text may be somebody's own. */
 static char *sent(pgw_arena *arena, const rw_column *column, const char *function,
                   const char *value, int bits)
 {
@@ -82,7 +82,8 @@ static char *sent(pgw_arena *arena, const rw_column *column, const char *functio
                : SQL(PG "bit_in(" PG "textout(%s), 0, %d)::%s", text, bits, type);
 }
 
-/* What is hashed of it as eight bytes, as an int8; NULL: it is not such a type. */
+/* The eight bytes that are hashed of a value, as an int8; NULL: values of its type are not hashed
+ * as eight bytes. */
 static char *number_of(pgw_arena *arena, const rw_column *column, const char *value)
 {
     if (is_integer(column->type))
@@ -127,18 +128,18 @@ static char *bytes_of(pgw_arena *arena, const rw_column *column, const char *val
         return (char *)value;
     case PGW_UUID:
         return SQL(PG "uuid_send(%s)", value);
-    case PGW_NUMERIC: /* of which PostgreSQL has no cast of its own into text */
+    case PGW_NUMERIC: /* PostgreSQL has no cast of numeric to text; somebody may have one */
         return SQL(column->own_casts == RW_NO_OWN_CASTS
                        ? PG "convert_to(" PG "trim_scale(%s)::" PG "text, 'UTF8')"
                        : PG "convert_to(" PG "textin(" PG "numeric_out(" PG
                             "trim_scale(%s))), 'UTF8')",
                    value);
-    default: /* char(n) loses its blanks */
+    default: /* a cast removes the blanks at the end of char(n) */
         return SQL(PG "convert_to(%s::" PG "text, 'UTF8')", value);
     }
 }
 
-/* How many bytes are hashed of it; 0: it depends. */
+/* How many bytes are hashed of a type's value; 0: that depends on the value. */
 static size_t length_of(uint32_t type)
 {
     switch (type) {
@@ -174,7 +175,7 @@ static char *pg_hash(const rw_table *table, const char *const *values, pgw_arena
     return SQL(PG "hash_record_extended(row(%s), 0)", row);
 }
 
-/* rw_numeric_hash() */
+/* The expression for rw_numeric_hash(). */
 static char *numeric_hash(const char *value, pgw_arena *arena)
 {
     static const struct {
@@ -202,7 +203,7 @@ static char *numeric_hash(const char *value, pgw_arena *arena)
     return v;
 }
 
-/* How many bytes are hashed of a key; 0: it depends. */
+/* How many bytes are hashed of a key; 0: that depends, or is more than RW_XXH3_SQL_MOST. */
 static size_t length_of_key(const rw_table *table)
 {
     size_t length = 0;
@@ -215,7 +216,7 @@ static size_t length_of_key(const rw_table *table)
     return length <= RW_XXH3_SQL_MOST ? length : 0;
 }
 
-/* `otherwise`: of a key that is too long. */
+/* The hash of the key's bytes; `otherwise` is that of a key that is too long. */
 static char *xxh3_of_bytes(const rw_table *table, const char *const *values, const char *otherwise,
                            pgw_arena *arena)
 {
@@ -243,8 +244,8 @@ static char *xxh3(const rw_table *table, const char *const *values, const char *
                : xxh3_of_bytes(table, values, otherwise, arena);
 }
 
-/* What the server finds wrong with a NULL in a column that takes none is said of that column, if
- * the hash is no NULL before it. */
+/* Makes the hash of a key with a NULL 0 or, if that column takes NULLs, NULL. The server then
+ * complains of a NOT NULL column, which it would not if the hash before it were NULL. */
 static char *unless_null(const rw_table *table, const char *const *values, char *hash,
                          pgw_arena *arena)
 {
@@ -280,7 +281,7 @@ static char *hash_or(const rw_table *table, const char *const *values, const cha
 
 void rw_sql_fail(const rw_table *table, const char *words, rw_hash_type type, pgw_buf *out)
 {
-    bool number = type == RW_HASH_INT8; /* concat() is stable: it is not tried by the planner */
+    bool number = type == RW_HASH_INT8; /* concat() is stable: the planner does not run it */
     if (!rw_table_has_own_casts(table))
         pgw_buf_addf(out, PG "concat('%s')::%s", words, number ? "bigint" : "numeric");
     else

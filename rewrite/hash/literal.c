@@ -16,7 +16,7 @@ bool rw_number_text(pgw_slice token, const pgw_env *env, pgw_arena *arena, pgw_s
 
 bool rw_digits_fit_int8(pgw_slice digits, bool minus, int64_t *integer)
 {
-    int64_t number = 0; /* downwards: the least number has no positive twin */
+    int64_t number = 0; /* the number counts downwards: the least one has no positive twin */
     for (size_t i = 0; i < digits.len; i++) {
         char c = digits.ptr[i];
         if (c < '0' || c > '9' || __builtin_mul_overflow(number, 10, &number) ||
@@ -93,7 +93,7 @@ static pgw_verdict negate_integer(const pgw_reading *reading, pgw_value *value, 
     return PGW_KNOWN;
 }
 
-/* The operator `-` on a value whose type is fixed. */
+/* Applies the operator `-` to a value whose type is fixed. */
 static pgw_verdict negate(const pgw_reading *reading, pgw_value *value)
 {
     switch (value->type) {
@@ -114,13 +114,14 @@ static pgw_verdict negate(const pgw_reading *reading, pgw_value *value)
     }
 }
 
-/* What has no type yet, or has this one, is not cast. */
+/* Whether a value is cast to the type: one without a type, or of this type, is not. */
 static bool is_cast(const pgw_value *value, uint32_t type)
 {
     return value->type != type && value->type != PGW_UNKNOWN;
 }
 
-/* Into the column, as INSERT does. That there is no such cast is said in other words there. */
+/* Casts a value into the column's type, as INSERT does, which has other words for a missing cast
+ * than an explicit cast. */
 static pgw_verdict assign(const rw_column *column, const pgw_reading *reading, pgw_value *value)
 {
     uint32_t from = value->type;
@@ -137,13 +138,13 @@ static pgw_verdict assign(const rw_column *column, const pgw_reading *reading, p
     return verdict;
 }
 
-/* To which type, may depend on search_path. */
+/* Whether the cell has a cast whose type may depend on search_path. */
 static bool has_own_cast(const rw_cell *cell, const rw_column *column)
 {
     return column->own_names && cell->cast_count > 0;
 }
 
-/* All casts, the sign in its place, and the assignment. */
+/* Applies all casts, the sign in its place, and the assignment. */
 static pgw_verdict apply_casts(const rw_cell *cell, const rw_column *column,
                                const pgw_reading *reading, pgw_value *value)
 {
@@ -161,8 +162,8 @@ static pgw_verdict apply_casts(const rw_cell *cell, const rw_column *column,
     return assign(column, reading, value);
 }
 
-/* PostgreSQL looks at all the types before it computes anything, so that a cast that does not exist
- * is what it complains of, whatever else is wrong. A NULL shows what the types alone do. */
+/* Checks the types by a NULL. PostgreSQL looks at all types before it computes anything, so that it
+ * complains of a missing cast first, whatever else is wrong. */
 static pgw_verdict check_types(const rw_cell *cell, const rw_column *column,
                                const pgw_reading *reading, uint32_t type)
 {
@@ -170,7 +171,7 @@ static pgw_verdict check_types(const rw_cell *cell, const rw_column *column,
     return apply_casts(cell, column, reading, &value);
 }
 
-/* A string becomes a value where its type becomes known: in the first cast, else in the column. */
+/* Reads a string as its first cast's type, or else its column's. */
 static pgw_verdict read_string(const rw_cell *cell, const rw_column *column,
                                const pgw_reading *reading, pgw_value *out)
 {
@@ -178,7 +179,7 @@ static pgw_verdict read_string(const rw_cell *cell, const rw_column *column,
     return pgw_value_from_text(type, -1, cell->text, reading, out);
 }
 
-/* The constant itself, with its sign where that belongs to it. */
+/* Reads the constant itself, with its sign where that belongs to it. */
 static pgw_verdict read_constant(const rw_cell *cell, const rw_column *column,
                                  const pgw_reading *reading, pgw_value *out)
 {
@@ -219,7 +220,7 @@ static pgw_verdict param_value(const rw_cell *cell, const rw_column *column, rw_
     return verdict == PGW_KNOWN ? read_param(cell, param, reading, out) : verdict;
 }
 
-/* A parameter of the column's own type, of which the assignment makes nothing else. */
+/* Whether the cell is a parameter of the column's own type, which needs no cast. */
 static bool is_direct(const rw_cell *cell, const rw_column *column, rw_params params)
 {
     bool fixed = column->type == PGW_INT8 || column->type == PGW_INT4 || column->type == PGW_INT2 ||
@@ -256,7 +257,7 @@ static bool is_decimal(pgw_slice text)
     return true;
 }
 
-/* Nearly all are as they are: it is not computed twice. */
+/* Whether the constant's value can be told without being computed, as nearly all can. */
 static bool is_plain(const rw_cell *cell, const rw_column *column)
 {
     bool cast = column->own_casts == RW_OWN_CASTS_INTO && cell->kind != RW_CELL_STRING;
@@ -283,7 +284,7 @@ bool rw_cell_is_unknowable(const rw_cell *cell, const rw_column *column, const p
         return true;
     pgw_verdict types =
         cell->cast_count > 0 ? check_types(cell, column, reading, cell->casts[0].type) : PGW_KNOWN;
-    if (cell->kind == RW_CELL_PARAM || types == PGW_INVALID) /* which the server says best */
+    if (cell->kind == RW_CELL_PARAM || types == PGW_INVALID) /* the server reports a missing cast */
         return types == PGW_UNKNOWABLE;
     return rw_cell_value(cell, column, RW_NO_PARAMS, reading, &value) == PGW_UNKNOWABLE;
 }

@@ -27,13 +27,13 @@ typedef struct rw_cast {
 
 enum { RW_MAX_CASTS = 4 }; /* more in one expression is RW_CELL_EXPRESSION */
 
-/* A text may have millions. */
+/* An expression as it was written. A text may have millions of cells. */
 typedef struct rw_cell {
     pgw_slice text;  /* unescaped string, digits of a number, "true"/"false" */
     rw_cast *casts;  /* room for RW_MAX_CASTS, innermost first; NULL: there are none */
     size_t position; /* byte offset of the expression in the text */
     rw_cell_kind kind;
-    uint32_t parameter; /* of $n: n, from 1 */
+    uint32_t parameter; /* n of a parameter $n, from 1 */
     uint8_t cast_count;
     int8_t minus_after; /* -1: no minus sign; else the sign is applied after that many casts
                            (`-5::int8` is -(5::int8): 1; `(-5)::int8`: 0) */
@@ -47,21 +47,21 @@ typedef struct rw_param {
     pgw_slice bytes;
 } rw_param;
 
-/* Whether nothing but the server can tell the cell's value: of a constant, it cannot be computed; a
- * parameter has a cast that cannot. What is wrong with it is found later. */
+/* Whether only the server can tell the cell's value: a constant cannot be computed, or a parameter
+ * has a cast that cannot. Errors in the cell are found later. */
 bool rw_cell_is_unknowable(const rw_cell *cell, const rw_column *column,
                            const pgw_reading *reading);
 
-/* The digits of a number's token as all versions of PostgreSQL write them: of `token` itself, or in
- * the arena. False: the server at hand does not take it, or it is larger than 64 bits. */
+/* The digits of a number's token as all versions of PostgreSQL write them: `token` itself, or a
+ * copy in the arena. False: the server does not take the token, or it is larger than 64 bits. */
 PGW_MUST_CHECK bool rw_number_text(pgw_slice token, const pgw_env *env, pgw_arena *arena,
                                    pgw_slice *out);
 
-/* Digits of a constant with its sign, as make_const() of PostgreSQL's parser takes them: whether it
- * is an integer, and which; else it is a numeric. */
+/* Whether a constant's digits with its sign are an integer, as make_const() of PostgreSQL's parser
+ * takes them, and which; else the constant is a numeric. */
 PGW_MUST_CHECK bool rw_digits_fit_int8(pgw_slice digits, bool minus, int64_t *integer);
 
-/* What was bound: $n is list[n - 1]. No list: nothing is known of the parameters yet. */
+/* The bound parameters: $n is list[n - 1]. `list` NULL: nothing is known of the parameters yet. */
 typedef struct rw_params {
     const rw_param *list;
     size_t count;

@@ -2,7 +2,7 @@
 
 #define TOP_BIT (UINT64_C(1) << 63)
 
-/* A signed hash and an unsigned one in the same, unsigned order; it is its own inverse. */
+/* Maps a hash, signed or unsigned, to the same unsigned order; the map is its own inverse. */
 static uint64_t ordered(rw_hash_type type, uint64_t hash)
 {
     return type == RW_HASH_INT8 ? hash ^ TOP_BIT : hash;

@@ -93,12 +93,12 @@ static uint64_t hash_real(double real)
     return hash_bytes((pgw_slice){bytes, sizeof bytes});
 }
 
-/* The value in groups of four decimal digits on both sides of the point, as PostgreSQL keeps it. */
+/* The value's groups of four decimal digits on both sides of the point, as PostgreSQL keeps it. */
 typedef struct groups {
-    char *bytes; /* 2 a group, little-endian */
+    char *bytes; /* two bytes for each group, little-endian */
     size_t count;
-    int weight;   /* of the first group: 0 is the one before the point */
-    size_t zeros; /* groups of zeros met since the last that is not */
+    int weight;   /* place of the first group: 0 is the one before the point */
+    size_t zeros; /* groups of zeros since the last other group */
 } groups;
 
 static void add_group(groups *g, unsigned group, int weight)
@@ -110,7 +110,7 @@ static void add_group(groups *g, unsigned group, int weight)
     if (g->count == 0)
         g->weight = weight;
     for (; g->zeros > 0; g->zeros--)
-        g->count++; /* the room is zeroed */
+        g->count++; /* the groups' memory is zeroed */
     g->bytes[2 * g->count] = (char)group;
     g->bytes[2 * g->count + 1] = (char)(group >> 8);
     g->count++;
@@ -127,7 +127,7 @@ static uint64_t hash_numeric(pgw_slice text)
     enum { SHORT = 64 };
     char room[SHORT] = {0};
     if (text.ptr[0] == 'N' || text.ptr[text.len - 1] == 'y')
-        return 0; /* NaN and the infinities: the seed */
+        return 0; /* NaN and the infinities hash to the seed */
     if (text.ptr[0] == '-')
         text = (pgw_slice){text.ptr + 1, text.len - 1};
     const char *dot = memchr(text.ptr, '.', text.len);
@@ -141,7 +141,7 @@ static uint64_t hash_numeric(pgw_slice text)
             value = value * 10 + digit_at(text, point, (int64_t)group * 4 + i);
         add_group(&g, value, -group - 1);
     }
-    uint64_t hash = UINT64_MAX; /* zero: the seed less one */
+    uint64_t hash = UINT64_MAX; /* zero hashes to the seed less one */
     if (g.count > 0)
         hash = hash_bytes((pgw_slice){g.bytes, 2 * g.count}) ^ (uint64_t)(int64_t)g.weight;
     if (g.bytes != room)

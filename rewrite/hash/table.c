@@ -51,8 +51,8 @@ bool rw_table_hashes_null(const rw_table *table, size_t column)
     return table->allow_null_key || (table->columns[column].not_null && !table->changes_rows);
 }
 
-/* By PostgreSQL's own =, which the hash goes by; whoever may look at it may look at the hash; and
- * nothing changes it alone. */
+/* Whether the column is compared by PostgreSQL's own =, as the hash is made; all who may read it
+ * may read the hash; and nothing changes it without the hash. */
 static bool compares_by_value(const rw_column *column)
 {
     return !column->nondeterministic && !column->own_equals && !column->granted &&
@@ -146,14 +146,14 @@ void rw_table_free(rw_table *table)
     free(table);
 }
 
-/* Whether the table's name alone may mean it. */
+/* Whether the table's name may mean it where no schema is written. */
 static bool is_meant(const rw_catalog *catalog, size_t table)
 {
     return catalog->unqualified != NULL ? catalog->unqualified[table] != RW_MEANS_OTHERS
                                         : !catalog->tables[table]->schema_written;
 }
 
-/* … and no other table of the name does. */
+/* Whether the table's name certainly means it where no schema is written. */
 static bool is_certain(const rw_catalog *catalog, size_t table)
 {
     return catalog->unqualified == NULL || catalog->unqualified[table] == RW_MEANS_OURS;
@@ -237,7 +237,7 @@ static bool holds(pgw_slice text, pgw_slice name)
     return false;
 }
 
-/* A name with a quote in it is written with two: then its part before the quote is looked for. */
+/* The part of a name before a quote, for a quote is written as two. */
 static pgw_slice searchable(const char *name)
 {
     return (pgw_slice){name, strcspn(name, "\"")};

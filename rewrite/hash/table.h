@@ -15,48 +15,48 @@ typedef enum rw_hash_function {
 } rw_hash_function;
 typedef enum rw_hash_type { RW_HASH_INT8, RW_HASH_UINT64 } rw_hash_type;
 
-/* Casts between PostgreSQL's own types that are not PostgreSQL's own: what they make of a value is
- * known to the database alone. */
+/* Whether the database has casts between PostgreSQL's own types that are not PostgreSQL's own: only
+ * the database knows what they make of a value. */
 typedef enum rw_own_casts {
     RW_NO_OWN_CASTS,
-    RW_OWN_CASTS_ELSEWHERE, /* none into the column's type */
-    RW_OWN_CASTS_INTO       /* … one at least */
+    RW_OWN_CASTS_ELSEWHERE, /* there are such casts, but none into the column's type */
+    RW_OWN_CASTS_INTO       /* there is such a cast into the column's type */
 } rw_own_casts;
 
 typedef struct rw_column {
     char *name;
-    int16_t attnum; /* of pg_attribute; 0 if the backend was not asked */
+    int16_t attnum; /* number in pg_attribute; 0 if the backend was not asked */
     uint32_t type;  /* pg_type oid */
     int32_t typmod;
-    char *type_name; /* as format_type() prints it */
+    char *type_name; /* the type as format_type() prints it */
     bool not_null;
     bool has_default;      /* any default, generated and identity included */
     bool sequence;         /* the default draws from a sequence (serial, identity) */
     bool generated;        /* GENERATED ALWAYS AS (…) STORED */
-    bool nondeterministic; /* its collation makes more equal than bytes */
+    bool nondeterministic; /* the column's collation takes strings of other bytes for equal */
     bool always;           /* GENERATED ALWAYS AS IDENTITY */
-    bool identity;         /* … or BY DEFAULT */
-    char *default_text;    /* its default as SQL says it under search_path pg_catalog; NULL: it has
-                              none, or one that is not known here */
-    int64_t default_hash;  /* of its default as the backend keeps it; 0: none */
-    bool computed;         /* its default, or what it is generated from, may look at the session */
-    bool granted;          /* rights on the table are granted by column: on this one or others */
-    bool cascaded;         /* a foreign key of the table writes it, past keyspread */
-    bool own_equals;       /* an operator = that is not PostgreSQL's own takes its type */
+    bool identity;         /* GENERATED ALWAYS or BY DEFAULT AS IDENTITY */
+    char *default_text;   /* the default's SQL under search_path pg_catalog; NULL: there is none, or
+                             it is not known here */
+    int64_t default_hash; /* changes with the stored default; 0: the backend was not asked */
+    bool computed;   /* the default, or a generated column's expression, may look at the session */
+    bool granted;    /* rights on the table are granted by column: on this one or others */
+    bool cascaded;   /* a foreign key of the table writes the column, past keyspread */
+    bool own_equals; /* an operator = that is not PostgreSQL's own may take the column's type */
     rw_own_casts own_casts;
-    bool own_names; /* the database has types called like PostgreSQL's own: a cast to one of these
-                       may mean them */
-    bool own_rows; /* … or of tables' rows alone, which become no value of its type: a cast to one
-                      may be an error */
-    bool own_signs;    /* it has operators + or - before a value: what they make is for it to say */
-    int16_t key_place; /* in the primary key as the backend has it, from 1; 0: in none, or the
-                          backend was not asked */
-    bool leads; /* a btree index of all rows, which may be the primary key's, begins with it; false
-                   also if the backend was not asked */
-    uint32_t draws_from; /* the sequence whose next number is its default, as it is; 0: none */
+    bool own_names; /* the database has types called like PostgreSQL's own, which a cast may mean */
+    bool own_rows;  /* the database has row types alone that are called like PostgreSQL's own: none
+                       becomes a value of this column, but a cast to one may fail */
+    bool own_signs; /* the database has prefix operators + or - of its own */
+    int16_t key_place; /* place in the primary key as the backend has it, from 1; 0: it is in none,
+                          or the backend was not asked */
+    bool leads; /* a btree index of all rows, perhaps the primary key's, begins with the column;
+                   false also if the backend was not asked */
+    uint32_t draws_from; /* oid of the sequence whose next number, and nothing else, is the default;
+                            0: none */
 } rw_column;
 
-/* What a COPY in batches does with a row whose key is there. */
+/* What a COPY in batches does with a row whose key exists. */
 typedef enum rw_copy_conflict {
     RW_COPY_CONFLICT_ERROR,
     RW_COPY_CONFLICT_NOTHING,
@@ -75,25 +75,25 @@ typedef struct rw_partitions {
     rw_partition_kind kind;
     uint32_t count;
     uint64_t *at;
-    bool discovered; /* these are but for as long as the store's own are not known */
+    bool discovered; /* the map stands in until YDB's monitoring has told the real partitions */
 } rw_partitions;
 
-enum { RW_PATTERN_TABLES = 1000 }; /* that only patterns name, in one database, at most */
+enum { RW_PATTERN_TABLES = 1000 }; /* most tables of one database that belong to patterns */
 
-enum { RW_PART_NAME = '\1', RW_PART_LINE = '\2' }; /* what stands between part_names */
+enum { RW_PART_NAME = '\1', RW_PART_LINE = '\2' }; /* separators in part_names */
 
 /* What a sample of a table's rows said of their hashes. */
 typedef enum rw_sample {
-    RW_SAMPLE_NONE, /* none was read */
+    RW_SAMPLE_NONE, /* no sample was read */
     RW_SAMPLE_RIGHT,
     RW_SAMPLE_SOME_WRONG,
-    RW_SAMPLE_WRONG /* as a whole: `unusable` says so */
+    RW_SAMPLE_WRONG /* most or all hashes are wrong: `unusable` says so */
 } rw_sample;
 
 /* A secondary index that the file tells of. */
 typedef struct rw_index {
     char *name;
-    size_t *columns; /* indexes into the table's */
+    size_t *columns; /* indexes into the table's columns */
     size_t column_count;
 } rw_index;
 
@@ -104,19 +104,19 @@ typedef struct rw_exception {
 } rw_exception;
 
 typedef struct rw_table {
-    uint32_t oid;       /* of pg_class; 0 if the backend was not asked */
-    uint32_t triggers;  /* user's triggers on itself, of any kind */
-    uint32_t filled_by; /* The function of keyspread's own trigger on it (pg_proc.oid); 0: it has
-                           none. */
+    uint32_t oid;       /* oid in pg_class; 0 if the backend was not asked */
+    uint32_t triggers;  /* triggers that users made on the table itself, of any kind */
+    uint32_t filled_by; /* pg_proc.oid of the function of keyspread's own trigger on the table; 0:
+                           there is none */
     char *schema;       /* "public" if the file names none */
     char *name;
-    bool pattern; /* `name` is what names of tables begin with, of which each is like this:
-                     this one is none, and is found by rw_catalog_pattern() alone */
-    rw_exception *exceptions; /* Tables that the pattern leaves out. */
+    bool pattern; /* the entry is a pattern and no table: tables' names begin with `name`, and only
+                     rw_catalog_pattern() finds it */
+    rw_exception *exceptions; /* tables that the pattern leaves out */
     size_t exception_count;
-    bool by_pattern; /* it is one of these */
-    bool own_key;    /* … and hash_key is what its own primary key says: another table, that gets
-                        its name, may have another one */
+    bool by_pattern; /* the table belongs to a pattern */
+    bool own_key;    /* hash_key comes from the table's own primary key, because its pattern names
+                        none: another table that gets the name may have another hash_key */
     bool schema_written; /* the file wrote schema.table with a schema other than public:
                             only the qualified name matches */
     rw_column *columns;  /* visible, live columns in attnum order, the hash column included */
@@ -126,15 +126,16 @@ typedef struct rw_table {
     size_t *hash_key; /* indexes into columns; a subset of primary_key, order matters */
     size_t hash_key_count;
     size_t hash_column; /* index into columns */
-    rw_index *indexes;  /* by their names; of a backend that is not asked */
+    rw_index *indexes;  /* secondary indexes in order of their names; only of a backend that is not
+                           asked */
     size_t index_count;
     rw_hash_function hash_function;
     rw_hash_type hash_type;
     /* The hash column holds a bucket, the unsigned hash modulo this, as int2 or int4; 0: it holds
      * the hash itself, of hash_type. Of a table with buckets hash_type is RW_HASH_INT8. */
     uint32_t buckets;
-    bool hash_first; /* a key that is made for it begins with the hash column, else it ends with
-                        it; where the hash stands in the key that it has, key_place tells */
+    bool hash_first; /* a key that is made begins with the hash column, else it ends with it;
+                        key_place tells of the key that the table has */
     rw_partitions partitions;
     bool forward_uncomputable; /* uncomputable: forward */
     bool allow_null_key;       /* null_key: allow */
@@ -142,40 +143,42 @@ typedef struct rw_table {
     bool repeats_upserts;      /* repeat: upserts */
     uint32_t block;            /* sequences: block: numbers that are drawn at once */
     bool defaults_unknown;     /* the columns are the file's, which does not tell their defaults */
-    bool heeds_updates;        /* UPDATE fires triggers, or there are rules on it */
-    bool defers_updates; /* … but deferred ones alone, or those of rows that refer to it, which
-                      change no row of it */
-    bool changes_rows;   /* what is stored may be other rows than those of an INSERT: by BEFORE
-                            triggers, or in foreign tables */
-    bool moves_keys;     /* a BEFORE trigger may give a row another key when it is updated */
+    bool heeds_updates;        /* UPDATE fires triggers at once, or has rules */
+    bool defers_updates; /* UPDATE fires only deferred triggers, or changes rows that refer to the
+                            table's: neither changes the table's own rows */
+    bool changes_rows; /* the stored rows may be others than an INSERT's: by BEFORE triggers, or in
+                          foreign tables */
+    bool moves_keys;   /* a BEFORE trigger may give a row another key when it is updated */
     bool mergeable; /* ordinary or partitioned table without INSERT triggers, rules, row security */
-    unsigned quiet; /* RW_EFFECT_RUNS, RW_EFFECT_READS: what its database stores for such
-                       statements cannot change a session's state */
-    bool expressions_run; /* … but what a type or an operator of its own runs unnamed may */
-    bool casts_run;       /* … or what a cast to a type of its own runs, by that type's name */
-    bool own_calls;       /* it has functions or operators with names that merged rows call
-                             (insert/merged_call.h) */
-    bool overloads;       /* … may stand behind the names and operators that PostgreSQL has */
-    int64_t own_types;    /* changes when a type of the database's own is made, named or dropped */
-    bool shows_hash;      /* `*` and rows of the table are with the hash column, else without it */
-    bool in_parts;        /* PostgreSQL has it as a partitioned table */
-    bool migrated;        /* `keyspread migrate` copies its rows to a table that has the hash */
-    bool strict;          /* who names the hash column is told that there is none */
-    bool listed;          /* PostgreSQL's catalog is asked of the table with the hash column */
-    bool copied_apart;    /* copy: partition */
+    unsigned quiet; /* bits RW_EFFECT_RUNS and RW_EFFECT_READS: code that the database stores cannot
+                       change a session's state when such statements run */
+    bool expressions_run; /* an expression that names no function may run the database's own code */
+    bool casts_run;       /* a cast by name to one of the database's own types may run its code */
+    bool own_calls;    /* the database has functions or operators with names that merged rows call
+                          (insert/merged_call.h) */
+    bool overloads;    /* code that changes a session may stand behind names and operators that
+                          PostgreSQL has */
+    int64_t own_types; /* a number that changes when a type of the database's own is made, named or
+                          dropped */
+    bool shows_hash;   /* `*` and whole rows of the table include the hash column */
+    bool in_parts;     /* PostgreSQL cuts the table into partitions */
+    bool migrated;     /* `keyspread migrate` copies the table's rows to one that has the hash */
+    bool strict;       /* a statement that names the hash column is told that there is none */
+    bool listed;       /* PostgreSQL's catalog shows the table with the hash column */
+    bool copied_apart; /* copy: partition */
     rw_copy_conflict copy_conflict; /* copy_on_conflict */
-    bool lazy;            /* transactions: lazy */
+    bool lazy;                      /* transactions: lazy */
     bool looked_up; /* rows are found by their hash where a statement gives their whole hash key */
-    bool reads_settings; /* a default or check of it may: what a session has set decides */
-    char *part_names; /* of its unique indexes in its partitions: lines of the partition, its index
-                         and the table's index, and the partition's schema, if it is another one;
-                         NULL: it has none */
-    char *key_name;   /* what its primary key is called; NULL: that is not known, or it has none */
-    int16_t last;     /* number of its last column, dropped ones included; 0: not known */
-    char *system_columns; /* of PostgreSQL's own relations: `oid.name`, a blank between them; NULL:
-                             not known, or with another table of the catalog */
+    bool reads_settings; /* a default or check of the table may read what a session has set */
+    char *part_names; /* a line for each unique index in each partition: the partition, its index,
+                         the table's index, and the partition's schema, if that is another one;
+                         NULL: there are none */
+    char *key_name;   /* the primary key's name; NULL: it is not known, or there is none */
+    int16_t last;     /* number of the table's last column, dropped ones included; 0: not known */
+    char *system_columns; /* columns of PostgreSQL's own relations as `oid.name`, with blanks
+                             between; NULL: not known, or another table of the catalog has them */
     rw_sample sample;
-    char *unusable; /* NULL, or why every write to it must be refused (55000) */
+    char *unusable; /* why every write to the table must be refused (55000); NULL: it need not be */
     uint64_t epoch; /* grows with each change of the schema that was seen */
 } rw_table;
 
@@ -185,7 +188,7 @@ size_t rw_table_column(const rw_table *table, pgw_slice name);
 bool rw_table_is_hash_input(const rw_table *table, pgw_slice column);
 /* Whether its database has casts between PostgreSQL's own types that are not its own. */
 bool rw_table_has_own_casts(const rw_table *table);
-/* Whether its database has operators + or - before a value that are not PostgreSQL's own. */
+/* Whether its database has prefix operators + or - that are not PostgreSQL's own. */
 bool rw_table_has_own_signs(const rw_table *table);
 /* Whether a row that leaves the column out, or says DEFAULT for it, certainly has NULL there. */
 bool rw_table_defaults_to_null(const rw_table *table, size_t column);
@@ -203,11 +206,13 @@ bool rw_table_has_gap(const rw_table *table);
 /* Whether each row with a hash_key value certainly has the hash of it, so that a statement that
  * asks for the value may ask for the hash as well. */
 bool rw_table_is_looked_up(const rw_table *table);
-/* Whether equal keys have the same hash in both. */
+/* Whether equal keys have the same hash in both tables. */
 bool rw_table_shares_rule(const rw_table *a, const rw_table *b);
-/* … and the columns have the same names. */
+/* Whether equal keys have the same hash in both tables, and the columns of hash and hash_key the
+ * same names. */
 bool rw_table_hashes_alike(const rw_table *a, const rw_table *b);
-/* … and the columns are the same ones: of two pictures of one table. */
+/* Whether rw_table_hashes_alike() holds and the columns have the same numbers: for two pictures of
+ * one table. */
 bool rw_table_keeps_hashes(const rw_table *a, const rw_table *b);
 /* Whether the name stands anywhere in the text, in any case of its letters. */
 bool rw_text_mentions(pgw_slice text, const char *name);
@@ -218,43 +223,44 @@ void rw_table_free(rw_table *table);
 typedef enum rw_meaning {
     RW_MEANS_OTHERS, /* another relation, or none */
     RW_MEANS_OURS,
-    RW_MEANS_UNKNOWN /* taken for ours; a write by that name is refused */
+    RW_MEANS_UNKNOWN /* perhaps the configured table: taken for it, but a write by that name is
+                        refused */
 } rw_meaning;
 
-/* The configured tables that a session's texts are looked at with. */
+/* The configured tables that a session's texts are read with. */
 struct rw_insert;
 
 typedef struct rw_catalog {
     const rw_table *const *tables;
     size_t count;
-    const rw_meaning *unqualified; /* one a table; NULL: as the file writes their names */
-    bool moved; /* names meant something else before this transaction: what they mean behind its
-                   end, or ROLLBACK TO, is not known */
-    const struct rw_catalog *planned; /* all tables of the file, whether they are there or not, by
-                                         the names of their columns; `unqualified`: what a table
-                                         that is made by that name would be; `moved`: one was made
-                                         earlier in the text. NULL: nothing is made or altered */
-    const struct rw_word_set *words;  /* all their names, and perhaps more; NULL: one is compared
-                                         after the other */
-    bool informs; /* the first schema of search_path that is not pg_catalog is information_schema,
-                     or may be, until that is known */
-    bool apart;   /* the statements of a text are Queries of their own: what one makes is there for
-                     the next */
-    bool executes; /* an INSERT … VALUES that SQL's PREPARE keeps gets its hashes behind us, when it
-                      is executed */
-    const struct rw_catalog *others; /* tables that are none of ours, of which the names and types
-                                        of their columns are known; NULL: of none */
-    /* For EXPLAIN (PROXY): appends why `session`, as it stands, keeps an INSERT that could be
-     * batched by itself out of batches; or nothing. NULL: there is no session. */
+    const rw_meaning *unqualified; /* what bare names mean; NULL: what the file tells */
+    bool moved; /* names meant something else before this transaction: their meaning after its end,
+                   or ROLLBACK TO, is not known */
+    /* All tables of the file, whether they exist or not, with the columns that the file names.
+     * Its `unqualified`: what a table made by that name would be; its `moved`: one was made
+     * earlier in the text. NULL: nothing is made or altered. */
+    const struct rw_catalog *planned;
+    /* All names of the tables, and perhaps more. NULL: names are compared one by one. */
+    const struct rw_word_set *words;
+    bool informs;  /* information_schema is the first schema of search_path but for pg_catalog, or
+                      may be, until that is known */
+    bool apart;    /* each statement of a text is a Query of its own: what one makes exists for the
+                      next */
+    bool executes; /* an INSERT … VALUES that SQL's PREPARE keeps gets its hashes later, when it is
+                      executed */
+    const struct rw_catalog *others; /* tables that are not configured, whose columns' names and
+                                        types are known; NULL: there are none */
+    /* For EXPLAIN (PROXY): appends why `session`, as it stands, keeps an INSERT out of batches that
+     * could be batched by itself, or nothing. NULL: there is no session. */
     void (*hinders)(const void *session, const struct rw_insert *insert, struct pgw_buf *why);
     const void *session;
 } rw_catalog;
 
-/* The table that `schema`.`name` (schema empty = not written) means; NULL if none of ours. */
+/* The configured table that `schema`.`name` means (an empty schema is not written); NULL: none. */
 const rw_table *rw_catalog_find(const rw_catalog *catalog, pgw_slice schema, pgw_slice name);
-/* Whether a table of this name, in the pattern's schema, may be of the pattern. */
+/* Whether a table of this name, in the pattern's schema, belongs to the pattern. */
 bool rw_pattern_covers(const rw_table *pattern, pgw_slice name);
-/* … or the pattern that a table of this name is of: of those that it begins with, the longest. */
+/* The longest pattern that covers a table of this name; NULL: none. */
 const rw_table *rw_catalog_pattern(const rw_catalog *catalog, pgw_slice schema, pgw_slice name);
 /* True if `text` holds the name of a configured table anywhere, in any case, quoted or not, also in
  * U&"" form (then always true). False is certain; true is only a candidate. */

@@ -27,7 +27,7 @@
 #define PRIME_MX2 INT64_C(-6939452855193903323)
 #define OF_NOTHING INT64_C(3244421341483603138)
 
-/* As much of it as inputs of up to RW_XXH3_SQL_MOST bytes need. */
+/* XXH3's secret, as much of it as inputs of up to RW_XXH3_SQL_MOST bytes need. */
 static const unsigned char secret[] = {
     0xb8, 0xfe, 0x6c, 0x39, 0x23, 0xa4, 0x4b, 0xbe, 0x7c, 0x01, 0x81, 0x2c, 0xf7, 0x21, 0xad, 0x1c,
     0xde, 0xd4, 0x6d, 0xe9, 0x83, 0x90, 0x97, 0xdb, 0x72, 0x40, 0xa4, 0xa4, 0xb7, 0xb3, 0x67, 0x1f,
@@ -103,7 +103,7 @@ char *rw_sql_swapped(pgw_arena *arena, const char *int8)
     return sum;
 }
 
-/* Both halves of a product of 128 bits, one upon the other. */
+/* The two halves of a product of 128 bits, combined by XOR. */
 static char *folded(pgw_arena *arena, const char *a, const char *b)
 {
     return SQL("(select " PG "int8xor((" PG "mod(p" PLUS TWO_63 ", " TWO_64 ")" MINUS TWO_63
@@ -114,7 +114,7 @@ static char *folded(pgw_arena *arena, const char *a, const char *b)
                a, b);
 }
 
-/* The next value of v, of the last one, `from`. */
+/* Makes the next value of v by `expression` from `from`, which is the last one. */
 static char *then(pgw_arena *arena, const char *expression, const char *from)
 {
     return SQL("(select %s from (select %s offset 0) s(v))", expression, from);
@@ -133,7 +133,7 @@ static char *avalanche(pgw_arena *arena, const char *from)
 
 /* ---- bytes, of the column b ---- */
 
-/* `count` bytes from `at` on, little-endian. */
+/* Reads `count` bytes of b from `at` on, little-endian. */
 static char *read(pgw_arena *arena, const char *at, unsigned count)
 {
     char *sum = NULL;
@@ -159,7 +159,7 @@ static char *of_at_most_3(pgw_arena *arena)
     return then(arena, shifted_in(arena, 32), v);
 }
 
-/* `number` has the last four bytes below the first four. */
+/* The hash of 4 to 8 bytes; `number` has the last four bytes below the first four. */
 static char *of_4_to_8(pgw_arena *arena, const char *number, const char *length)
 {
     char *v = xor_word(arena, number, word_of(8) ^ word_of(16));
@@ -187,7 +187,7 @@ static char *of_9_to_16(pgw_arena *arena, const char *first, const char *last, c
                                 xor_word(arena, last, word_of(40) ^ word_of(48))));
 }
 
-/* Words of the secret from byte `at` on, as an array. */
+/* The secret's words from byte `at` on, as an array. */
 static char *words_from(pgw_arena *arena, size_t at)
 {
     char *list = SQL("'{%" PRId64, (int64_t)word_of(at));
@@ -196,7 +196,7 @@ static char *words_from(pgw_arena *arena, size_t at)
     return SQL("%s}'::bigint[]", list);
 }
 
-/* 16 bytes from `at` on, with two words of the secret. */
+/* Mixes 16 bytes from `at` on with two words of the secret; a numeric. */
 static char *mixed(pgw_arena *arena, const char *at, const char *word, const char *next)
 {
     return SQL("%s::numeric", folded(arena, xored(arena, read(arena, at, 8), word),
@@ -209,7 +209,7 @@ static char *word_at(pgw_arena *arena, size_t at, const char *index)
     return SQL("(%s)[%s" PLUS "1]", words_from(arena, at), index);
 }
 
-/* What is added for each i from `first` to `last`, of which those up to `most` count; a numeric. */
+/* The sum of `term` over each i from `first` to `last` that is at most `most`; a numeric. */
 static char *summed(pgw_arena *arena, const char *term, unsigned first, unsigned last,
                     const char *most)
 {

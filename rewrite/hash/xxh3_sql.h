@@ -7,18 +7,20 @@
 
 #include "protocol/bytes.h"
 
-/* Longer keys are not hashed there: the expression would be too costly for the planner. */
+/* Longer keys are not hashed by the expression, which would cost the planner too much. */
 enum { RW_XXH3_SQL_MOST = 240 };
 
-/* Of one or two numbers of type int8, eight bytes each, little-endian. Arena-owned. */
+/* The hash of one or two numbers of type int8, eight bytes each, little-endian. Arena-owned. */
 char *rw_xxh3_sql_of_numbers(pgw_arena *arena, const char *first, const char *second);
-/* Of a bytea of `length` bytes; 0: of any number up to RW_XXH3_SQL_MOST, beyond which it is what
- * `otherwise` says, an int8. Arena-owned. */
+/* The hash of a bytea of `length` bytes; `length` 0: of any number up to RW_XXH3_SQL_MOST, beyond
+ * which it is `otherwise`, an int8. Arena-owned. */
 char *rw_xxh3_sql_of_bytes(pgw_arena *arena, const char *bytes, size_t length,
                            const char *otherwise);
 
-/* The arithmetic of 64 bits that it is made of, for others. Each operand is used once. */
-char *rw_sql_wrap(pgw_arena *arena, const char *numeric); /* an int8 of the same low 64 bits */
-char *rw_sql_swapped(pgw_arena *arena, const char *int8); /* bytes in the other order; a name */
+/* The 64-bit arithmetic of the expression, for others. */
+/* An int8 with the low 64 bits of `numeric`, which is used once. */
+char *rw_sql_wrap(pgw_arena *arena, const char *numeric);
+/* The int8 with its bytes in reverse order. It is used eight times: the operand is to be a name. */
+char *rw_sql_swapped(pgw_arena *arena, const char *int8);
 
 #endif

@@ -8,12 +8,12 @@
 /* A statement that is being filled. */
 typedef struct filling {
     const rw_insert *insert;
-    const rw_answer *answers; /* NULL: parameters */
-    size_t first;             /* … from this one on */
+    const rw_answer *answers; /* the answers to put in; NULL: parameters are put in */
+    size_t first;             /* number of the first parameter, where there are no answers */
     pgw_arena *arena;
     pgw_buf text;
-    size_t at;   /* all of the client's text before it is there */
-    size_t next; /* wanted cell */
+    size_t at;   /* offset in the client's text, which is copied up to here */
+    size_t next; /* number of the next wanted cell */
     rw_filled *out;
 } filling;
 
@@ -30,7 +30,7 @@ static size_t copy_up_to(filling *f, size_t at)
     return f->text.len;
 }
 
-/* A constant is quoted: what it is, its column says, as it would of the value. */
+/* Adds a quoted constant, whose type the column decides as it would for the value itself. */
 static void add_value(filling *f, size_t i)
 {
     const rw_answer *answer = f->answers != NULL ? &f->answers[i] : NULL;
@@ -62,8 +62,8 @@ static void fill_overriding(filling *f)
     edit(f, insert->overriding, insert->overriding_end - insert->overriding, begun);
 }
 
-/* Which wanted cell of row `row` stands for an appended column; wanted_count if none: its default.
- */
+/* Which wanted cell of row `row` stands for an appended column; wanted_count: none, the column gets
+ * its default. */
 static size_t appended_value(const filling *f, size_t row, size_t column)
 {
     const rw_insert *insert = f->insert;
@@ -88,7 +88,7 @@ static void add_appended(filling *f, size_t row, const char *comma)
     }
 }
 
-/* The written cells of a row, in the order of the text. */
+/* Fills the cells that the client wrote in a row, in the order of the text. */
 static void fill_written(filling *f, size_t row)
 {
     const rw_insert *insert = f->insert;
@@ -178,7 +178,7 @@ bool rw_fill(const rw_insert *insert, const rw_answer *answers, pgw_arena *arena
 
 size_t rw_filled_offset(const rw_filled *filled, size_t at)
 {
-    size_t ours = 0, clients = 0; /* how far both have come */
+    size_t ours = 0, clients = 0; /* how far the filled text and the client's have come */
     for (size_t i = 0; i < filled->count; i++) {
         const rw_edit *one = &filled->edits[i];
         size_t kept = one->at - clients;

@@ -2,14 +2,13 @@
 
 #include <inttypes.h>
 
-/* In a stored tree: currval(), setval() and lastval(), which have the same oids in every
- * PostgreSQL.
- */
+/* Calls of currval(), setval() and lastval() in a stored tree: their oids never change. */
 #define CALLS "operator(pg_catalog.~) ':funcid (1575|1576|1765|2559) '"
-/* Objects below it are PostgreSQL's own. */
+/* Objects with lower oids are PostgreSQL's own. */
 #define FOREIGN "operator(pg_catalog.>=) 16384"
 
-/* Whether code that the database stores asks. Where there are many views nobody looks into all. */
+/* Whether code that the database stores asks what was drawn. More than 500 views and rules are not
+ * looked into: they count as asking. */
 static const char asked[] =
     "exists (select from pg_catalog.pg_proc p where p.oid " FOREIGN
     " and (p.prosrc operator(pg_catalog.~*) 'currval|lastval|setval|restart'"
@@ -22,7 +21,8 @@ static const char asked[] =
     " or exists (select from pg_catalog.pg_trigger g where g.oid " FOREIGN
     " and g.tgqual::pg_catalog.text " CALLS ")";
 
-/* concat() makes texts by the types' own functions, whatever casts the database has of its own. */
+/* Appends the question. concat() makes texts by the types' own functions, whatever casts the
+ * database has of its own. */
 void rw_block_question(const rw_table *table, size_t column, rw_block block, pgw_buf *sql)
 {
     const rw_column *of = &table->columns[column];

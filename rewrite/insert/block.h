@@ -7,18 +7,17 @@
 
 #include "rewrite/hash/table.h"
 
-/* Which numbers are asked for. */
+/* The numbers that are asked for. */
 typedef struct rw_block {
-    size_t first, count; /* how they are counted */
-    bool sure; /* no code that the database stores asks what was drawn: that was looked at just
-                  before */
+    size_t first, count; /* numbers from `first` on count the rows of the answer */
+    bool sure;           /* no stored code asks what was drawn, as was looked up just before */
 } rw_block;
 
-/* Appends a SELECT of `table`'s column number `column` (which draws_from a sequence): a row of
- * three texts for each number: how it is counted, the sequence's file, and the
- * number itself. They come as they are drawn: what comes before an error (the sequence ends) is
- * drawn all the same. No row comes to who may not INSERT, nor where code that the database stores
- * asks what was drawn, or makes sequences go on from elsewhere: it would be told of a block. */
+/* Appends a SELECT of `table`'s column number `column` (which draws_from a sequence): for each
+ * number a row of three texts: its count, the sequence's file, the number itself. Numbers that come
+ * before an error (the sequence ends) are drawn all the same. No rows come to a user who may not
+ * INSERT, nor where code that the database stores asks what was drawn or restarts sequences, for it
+ * would notice the block. */
 void rw_block_question(const rw_table *table, size_t column, rw_block block, pgw_buf *sql);
 
 #endif

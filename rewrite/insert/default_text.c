@@ -26,8 +26,8 @@ static bool is_one_of(pgw_slice name, const char *const *names)
     return *names != NULL;
 }
 
-/* Behind ::, a type that is found by its name. Others may be somebody's own, where whoever was
- * asked finds these without their schema, or words of the grammar, which need none. */
+/* Whether the name behind `::` is a type of PostgreSQL's own that is found by its name. Other types
+ * may be users' own, or words of the grammar, and get no schema. */
 static bool is_type(const copier *it, pgw_slice name)
 {
     static const char *const types[] = {"bpchar", "bytea", "date",     "inet", "json", "jsonb",
@@ -35,8 +35,8 @@ static bool is_type(const copier *it, pgw_slice name)
     return it->before.kind == RW_TOKEN_CAST && is_one_of(name, types);
 }
 
-/* Not of what the grammar makes: in capitals, or of types with a length. Functions of such names
- * are told in quotes. */
+/* Whether the name is that of a function which is called. What the grammar makes is told in
+ * capitals, or is a type with a length; functions of such names are told in quotes. */
 static bool is_call(const copier *it, pgw_slice name)
 {
     static const char *const types[] = {"bit",  "character", "interval", "numeric", "second",

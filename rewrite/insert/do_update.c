@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { MOST_TAIL = 4096 }; /* bytes that are looked through for a type */
+enum { MOST_TAIL = 4096 }; /* bytes of the tail that are searched for names of reg types */
 
 static bool is_hash_key(const rw_table *table, size_t column)
 {
@@ -20,20 +20,20 @@ static bool is_hash_key(const rw_table *table, size_t column)
 /* A column on the left of `=` in DO UPDATE SET. */
 typedef struct set_column {
     size_t column, position;
-    bool part;      /* a part of it: column[1] */
-    bool repeats;   /* its value is the only row's cell once more … */
-    rw_token again; /* … here */
+    bool part;      /* only a part of the column is set: column[1] */
+    bool repeats;   /* the value is the only row's cell once more */
+    rw_token again; /* the token that repeats the cell */
 } set_column;
 
-/* Behind its qualifier: the column itself. */
+/* Takes `.column` behind a qualifier, if it is this column. */
 static bool take_itself(rw_parser *parser, size_t column)
 {
     return rw_take(parser, '.') && rw_at_name(parser) &&
            rw_table_column(parser->table, rw_take_name(parser)) == column;
 }
 
-/* A value of a column of the key in SET, if it is what the column has: as it is, or, where rows
- * meet in the whole key, the new row's. */
+/* Takes a value in SET that a column of the key has already: the row's own or, where rows conflict
+ * in the whole key, the new row's. */
 static bool take_same(rw_parser *parser, set_column *set)
 {
     if (rw_take_word(parser, "excluded"))
@@ -48,7 +48,7 @@ static bool take_same(rw_parser *parser, set_column *set)
     return set->repeats;
 }
 
-/* … in brackets, perhaps. */
+/* Takes a value that the column has already, in brackets or not. */
 static bool take_same_value(rw_parser *parser, set_column *set)
 {
     size_t open = 0;
@@ -73,7 +73,7 @@ static bool take_equals(rw_parser *parser)
     return equals;
 }
 
-/* `= value`, which the column has already, and nothing more. */
+/* Whether `= value` comes next, with the value that the column has already, and nothing more. */
 static bool at_same_value(rw_parser *parser, set_column *set)
 {
     rw_mark mark = rw_mark_here(parser);
@@ -110,7 +110,8 @@ static rw_outcome refuse_set(rw_parser *parser, const set_column *set)
     return RW_REFUSED;
 }
 
-/* One that the hash is made of may be set to what it is. */
+/* Refuses to change a column that the hash is made of (it may be set to what it is), or to set the
+ * hash column. */
 static rw_outcome check_set(rw_parser *parser, const set_column *set, bool same)
 {
     bool hashed = is_hash_key(parser->table, set->column);
@@ -122,7 +123,7 @@ static rw_outcome check_set(rw_parser *parser, const set_column *set, bool same)
     return refuse_set(parser, set);
 }
 
-/* What is set may be of a type that is read by names, or cast to one that is found by its name. */
+/* Whether a value in SET may be of a type, or cast to one, that reads names or is found by one. */
 static bool may_read_names(const rw_parser *parser)
 {
     const rw_column *columns = parser->table->columns;
@@ -144,7 +145,7 @@ void rw_note_update(rw_parser *parser)
     parser->insert->reads_names |= may_read_names(parser);
 }
 
-/* Up to the ',' or ')' behind it. */
+/* Skips an element of a list, up to the ',' or ')' behind it. */
 static bool skip_in_list(rw_parser *parser)
 {
     while (!rw_at(parser, ',') && !rw_at(parser, ')'))
@@ -158,8 +159,8 @@ static bool skip_in_list(rw_parser *parser)
     return true;
 }
 
-/* `= (value, …)` or `= ROW (value, …)`: for each column that the hash is made of what it has
- * already. */
+/* Checks `= (value, …)` or `= ROW (value, …)`: each column that the hash is made of must get the
+ * value that it has already. */
 static rw_outcome check_set_list(rw_parser *parser, set_column *set, size_t count)
 {
     rw_mark mark = rw_mark_here(parser);
@@ -179,7 +180,7 @@ static rw_outcome check_set_list(rw_parser *parser, set_column *set, size_t coun
     return outcome;
 }
 
-/* Behind '('. */
+/* Parses `column, …) = …`, behind the '('. */
 static rw_outcome parse_set_list(rw_parser *parser)
 {
     pgw_buf list = {0};
@@ -199,8 +200,7 @@ static rw_outcome parse_set_list(rw_parser *parser)
     return outcome;
 }
 
-/* Takes the value of a column that the hash is made of, if the server can compute the hash with it.
- */
+/* Takes the value of a hash_key column, if the server can compute the hash with it. */
 static bool takes_new_key(rw_parser *parser, const set_column *set)
 {
     rw_mark mark = rw_mark_here(parser);
@@ -212,7 +212,7 @@ static bool takes_new_key(rw_parser *parser, const set_column *set)
     return taken;
 }
 
-/* column = …, or (column, …) = … */
+/* Parses an item of SET: `column = value` or `(column, …) = (value, …)`. */
 static rw_outcome parse_set_item(rw_parser *parser)
 {
     set_column set = {0};

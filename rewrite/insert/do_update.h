@@ -10,8 +10,8 @@
 /* Takes SET … WHERE …, behind DO UPDATE. */
 PGW_MUST_CHECK rw_outcome rw_parse_do_update(rw_parser *parser);
 
-/* Notes that rows which exist are changed, by which the table may fire triggers, and that what is
- * set may be read by names. */
+/* Notes that rows which exist are updated, so that the table may fire triggers, and that values in
+ * SET may read names. */
 void rw_note_update(rw_parser *parser);
 
 #endif

@@ -4,7 +4,7 @@
 #include "rewrite/insert/type_name.h"
 #include "rewrite/lex/lexer_text.h"
 
-enum { MAX_DEPTH = 32 }; /* of parentheses, casts and arrays that are looked into */
+enum { MAX_DEPTH = 32 }; /* nested parentheses, casts and arrays that are looked into */
 
 static bool parse_simple(rw_parser *parser, bool wanted, int depth, rw_cell *cell);
 static bool parse_computed(rw_parser *parser, bool wanted, int depth, rw_cell *cell);
@@ -35,12 +35,12 @@ static bool parse_string(rw_parser *parser, bool wanted, rw_cell *cell)
     bool valid = unicode ? rw_token_unicode(parser->text, token, escape, parser->arena, &cell->text)
                          : rw_token_string(parser->text, token, parser->env->conforming,
                                            parser->arena, &cell->text);
-    if (!valid) /* an error there, or a character that depends on the version */
+    if (!valid) /* the string is an error, or a character in it depends on the server's version */
         cell->kind = RW_CELL_EXPRESSION;
     return true;
 }
 
-/* CAST '(' expression AS type ')', behind the word. */
+/* Parses CAST '(' expression AS type ')' behind the word CAST. */
 static bool parse_cast(rw_parser *parser, bool wanted, int depth, rw_cell *cell)
 {
     rw_cast cast;
@@ -51,7 +51,7 @@ static bool parse_cast(rw_parser *parser, bool wanted, int depth, rw_cell *cell)
     return rw_take(parser, ')');
 }
 
-/* An element of an array or an argument: its value is of no interest here. */
+/* Parses an element of an array or an argument, whose value is of no interest here. */
 static bool parse_part(rw_parser *parser, int depth)
 {
     rw_cast casts[RW_MAX_CASTS];
@@ -64,7 +64,7 @@ static bool parse_part(rw_parser *parser, int depth)
     return true;
 }
 
-/* '[' element, … ']', behind the word ARRAY. Arrays in it have no word. */
+/* Parses '[' element, … ']' behind the word ARRAY, which nested arrays do not repeat. */
 static bool parse_array(rw_parser *parser, int depth)
 {
     if (depth >= MAX_DEPTH || !rw_take(parser, '['))
@@ -86,7 +86,7 @@ static bool is_one_of(pgw_slice name, const char *const *names)
     return false;
 }
 
-/* CURRENT_TIMESTAMP and its like, with a precision or without. */
+/* Takes CURRENT_TIMESTAMP and its like, with a precision or without. */
 static bool parse_clock_word(rw_parser *parser)
 {
     static const char *const words[] = {"current_timestamp", "current_date", "current_time",
@@ -102,13 +102,13 @@ static bool parse_clock_word(rw_parser *parser)
     return digits && rw_take(parser, ')');
 }
 
-/* What is not of the key may be computed, if names mean what PostgreSQL has. */
+/* Whether a cell may be computed: it is outside of the key, and names mean PostgreSQL's own. */
 static bool may_compute(const rw_parser *parser)
 {
     return parser->keyless && parser->table != NULL && !parser->table->own_calls;
 }
 
-/* argument, … ')' */
+/* Parses the arguments of a call and its ')'. */
 static bool parse_arguments(rw_parser *parser, int depth)
 {
     do {
@@ -119,7 +119,7 @@ static bool parse_arguments(rw_parser *parser, int depth)
     return rw_take(parser, ')');
 }
 
-/* extract(field FROM value), behind its bracket. */
+/* Parses extract(field FROM value) behind its bracket. */
 static bool parse_extract(rw_parser *parser, int depth)
 {
     if (parser->token.kind != RW_TOKEN_WORD && parser->token.kind != RW_TOKEN_STRING)
@@ -128,7 +128,7 @@ static bool parse_extract(rw_parser *parser, int depth)
     return rw_take_word(parser, "from") && parse_part(parser, depth) && rw_take(parser, ')');
 }
 
-/* A call of one of PostgreSQL's own, behind its bracket. */
+/* Parses a call of one of PostgreSQL's own functions behind its bracket. */
 static bool parse_own_call(rw_parser *parser, pgw_slice name, bool grammar, int depth)
 {
     if (!may_compute(parser))
@@ -139,7 +139,7 @@ static bool parse_own_call(rw_parser *parser, pgw_slice name, bool grammar, int 
     return known && parse_arguments(parser, depth);
 }
 
-/* to_timestamp(number) */
+/* Parses the number and the bracket of to_timestamp(number). */
 static bool parse_to_timestamp(rw_parser *parser)
 {
     rw_cast casts[RW_MAX_CASTS];
@@ -149,7 +149,7 @@ static bool parse_to_timestamp(rw_parser *parser)
            rw_take(parser, ')');
 }
 
-/* A call of a function that gives one value for one row and needs nothing of the session. */
+/* Parses a call of a function that gives one value for one row and needs nothing of the session. */
 static bool parse_call(rw_parser *parser, int depth)
 {
     static const char *const clocks[] = {
@@ -178,7 +178,7 @@ static bool parse_call(rw_parser *parser, int depth)
     return parse_part(parser, depth) && rw_take(parser, ')');
 }
 
-/* type 'text' */
+/* Parses a typed constant, as in `date '2026-01-31'`. */
 static bool parse_prefixed(rw_parser *parser, bool wanted, rw_cell *cell)
 {
     rw_cast cast;
@@ -186,7 +186,7 @@ static bool parse_prefixed(rw_parser *parser, bool wanted, rw_cell *cell)
     if (!rw_parse_type(parser, true, &cast) || parser->token.kind != RW_TOKEN_STRING)
         return false;
     first = (char)(parser->text.ptr[parser->token.start] | 32);
-    if (first == 'n') /* two types: not SQL */
+    if (first == 'n') /* N'…' has a type already, so `type N'…'` is not SQL */
         return false;
     if (!parse_string(parser, wanted, cell))
         return false;
@@ -276,7 +276,7 @@ static bool may_be_own_sign(const rw_parser *parser, char sign, const rw_cell *c
            rw_table_has_own_signs(parser->table);
 }
 
-/* [+ | -] constant [:: type]…; a sign is applied behind the casts that follow its operand. */
+/* Parses [+ | -] constant [:: type]…; the sign is applied behind the casts of its operand. */
 static bool parse_simple(rw_parser *parser, bool wanted, int depth, rw_cell *cell)
 {
     pgw_slice text = rw_token_text(parser->text, parser->token);
@@ -287,7 +287,7 @@ static bool parse_simple(rw_parser *parser, bool wanted, int depth, rw_cell *cel
     rw_advance(parser);
     if (depth >= MAX_DEPTH || !parse_casted(parser, wanted, depth, cell))
         return false;
-    /* which operator is meant is only known for numbers */
+    /* The sign's operator is only known for a number, or for a value that is cast to a type. */
     bool number = cell->kind == RW_CELL_INTEGER || cell->kind == RW_CELL_DECIMAL;
     if (!number && (cell->kind == RW_CELL_EXPRESSION || cell->cast_count == 0))
         return false;
@@ -306,7 +306,7 @@ static bool at_cell_end(const rw_parser *parser)
     return rw_at(parser, ',') || rw_at(parser, ')');
 }
 
-/* AT TIME ZONE, or an operator, which stands between two values. */
+/* Takes AT TIME ZONE or an operator, between two values. */
 static bool take_operator(rw_parser *parser)
 {
     if (rw_take_word(parser, "at"))
@@ -319,7 +319,7 @@ static bool take_operator(rw_parser *parser)
     return true;
 }
 
-/* What parse_simple() takes, or values with operators between; which is first does not matter. */
+/* Parses what parse_simple() takes, or several of these with operators between them. */
 static bool parse_computed(rw_parser *parser, bool wanted, int depth, rw_cell *cell)
 {
     if (!parse_simple(parser, wanted, depth, cell))
@@ -347,7 +347,7 @@ static bool parse_computed(rw_parser *parser, bool wanted, int depth, rw_cell *c
     return true;
 }
 
-/* Any expression: up to the ',' or ')' that ends the cell. */
+/* Skips any expression, up to the ',' or ')' that ends the cell. */
 static rw_outcome skip_expression(rw_parser *parser)
 {
     rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);

@@ -7,7 +7,7 @@
 
 #include "rewrite/insert/parser.h"
 
-/* The cell that begins here, up to its ',' or ')'. The value's text is filled if `wanted`. */
+/* Parses the cell that begins here, up to its ',' or ')'. `wanted`: the value's text, too. */
 PGW_MUST_CHECK rw_outcome rw_parse_cell(rw_parser *parser, bool wanted, rw_cell *cell);
 
 #endif

@@ -10,20 +10,22 @@
  * divisor is no constant, or the planner would divide by it whatever comes. */
 #define EQUALS " operator(pg_catalog.=) "
 #define DIVIDE "1 operator(pg_catalog./) case when "
-/* Nobody has changed a row of pg_attribute since the snapshot by which it is read, which in
- * REPEATABLE READ may be older than the lock; whoever failed to has left xmax alone. */
+/* No row of pg_attribute has changed since the snapshot by which it is read, which in REPEATABLE
+ * READ may be older than the lock. A failed change leaves xmax set, so currtid2() tells whether
+ * there is a newer row. */
 #define LATEST                                                                                     \
     " and (xmax" EQUALS "0 or pg_catalog.currtid2('pg_catalog.pg_attribute', ctid)" EQUALS "ctid)"
 
-/* Bits of tgtype. */
+/* Bits of pg_trigger.tgtype. */
 enum { ON_INSERT = 1 << 2, ON_UPDATE = 1 << 4 };
 
-/* Of the table alone: triggers of partitions are fired for each row, which the count shows. */
+/* Adds a condition: the table itself has no trigger on these events but keyspread's own and
+ * deferred ones. Triggers of partitions are fired for each row, which the count of rows shows. */
 static void add_triggers(const rw_table *table, int events, pgw_buf *out)
 {
     pgw_buf_add_str(out, "not exists (select from pg_catalog.pg_trigger where tgrelid" EQUALS);
     pgw_buf_add_unsigned(out, table->oid);
-    if (table->filled_by != 0) { /* that one leaves rows alone that have their hash */
+    if (table->filled_by != 0) { /* keyspread's own trigger leaves rows with their hash alone */
         pgw_buf_add_str(out, " and tgfoid operator(pg_catalog.<>) ");
         pgw_buf_add_unsigned(out, table->filled_by);
     }
@@ -46,7 +48,8 @@ static void add_element(const char *name, pgw_buf *out)
     pgw_buf_add_byte(out, '"');
 }
 
-/* The live columns' names in their order. (An aggregate would cost twice as much.) */
+/* Adds a condition: the live columns have their known names, in their order. (An aggregate would
+ * cost twice as much.) */
 static void add_columns(const rw_table *table, pgw_buf *out)
 {
     pgw_buf known = {0};
@@ -65,8 +68,8 @@ static void add_columns(const rw_table *table, pgw_buf *out)
     pgw_buf_free(&known);
 }
 
-/* The type is that of the column when the statement is analysed, which is done anew behind each
- * change of the table, under the statement's lock; no snapshot is asked. */
+/* Adds a condition on the column's type when the statement is analysed, which is done anew after
+ * each change of the table, under the statement's lock; no snapshot is asked. */
 static void add_type(const rw_table *table, size_t column, pgw_buf *out)
 {
     pgw_buf_add_str(out, "pg_catalog.pg_typeof((null::");
@@ -90,7 +93,7 @@ static void add_typmod(const rw_table *table, size_t column, pgw_buf *out)
     pgw_buf_add_decimal(out, table->columns[column].typmod);
 }
 
-/* What is left out is NULL. */
+/* Adds a condition: the column has no default, so that a row without it has NULL there. */
 static void add_no_default(const rw_table *table, size_t column, pgw_buf *out)
 {
     pgw_buf_add_str(out, "exists (select from pg_catalog.pg_attribute where attrelid" EQUALS);
@@ -109,7 +112,7 @@ static void add_name(const rw_table *table, size_t column, pgw_buf *out)
     rw_add_name_constant(out, pgw_slice_str(table->columns[column].name));
 }
 
-/* `schema`: NULL: as search_path finds it. */
+/* Adds a condition: the table's name means this table. `schema` NULL: as search_path finds it. */
 static void add_is_table(const rw_table *table, const char *schema, pgw_buf *out)
 {
     pgw_buf name = {0};
@@ -146,7 +149,8 @@ void rw_guard_same_types(const rw_table *table, const char *called, pgw_buf *out
     }
 }
 
-/* It is the table whose key the hash is made of, and that has its columns as they were. */
+/* Adds conditions: the name means the table whose key the hash is made of, and its columns have
+ * their names. */
 static void add_own_key(const rw_table *table, pgw_buf *out)
 {
     rw_guard_is_table(table, out);
@@ -156,7 +160,7 @@ static void add_own_key(const rw_table *table, pgw_buf *out)
     }
 }
 
-/* A varchar's typmod takes nothing but blanks from the end. */
+/* Whether a varchar may end in blanks, which are all that its typmod removes. */
 static bool may_end_in_blank(const rw_cell *cell)
 {
     size_t len = cell->text.len;
@@ -171,7 +175,7 @@ static bool may_heed_typmod(uint32_t type)
            type == PGW_TIMESTAMPTZ;
 }
 
-/* … in these rows, or in `any` others. */
+/* Whether the column's typmod may change what is hashed of these rows or, with `any`, of others. */
 static bool heeds_typmod(const rw_insert *insert, size_t column, bool any)
 {
     uint32_t type = insert->table->columns[column].type;
@@ -183,7 +187,7 @@ static bool heeds_typmod(const rw_insert *insert, size_t column, bool any)
     return any;
 }
 
-/* A row leaves the column out, and the hash is that of NULL, for the column had no default. */
+/* Whether a row leaves the column out and was hashed with NULL, for lack of a default. */
 static bool heeds_default(const rw_insert *insert, size_t column)
 {
     bool leaves = insert->leaves_null;
@@ -227,14 +231,15 @@ static void add_and(bool *first, pgw_buf *out)
     *first = false;
 }
 
-/* As it is while the statement runs, which then casts what was bound. */
+/* Adds a condition: TimeZone, by which the running statement casts what was bound, is `zone`. */
 static void add_zone(const char *zone, pgw_buf *out)
 {
     pgw_buf_add_str(out, "pg_catalog.current_setting('TimeZone')" EQUALS);
     rw_add_constant(out, pgw_slice_str(zone));
 }
 
-/* `any`: for whatever rows. There is a condition: for the type of what is hashed. */
+/* Adds all conditions; there is at least one, on the types of what is hashed. `any`: they hold for
+ * whatever rows. */
 static void add_all(const rw_insert *insert, bool any, pgw_buf *out)
 {
     const rw_table *table = insert->table;

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Which cell of a row's key a column of the hash_key is. */
+/* Which cell of a row's key belongs to a column of the hash_key. */
 static size_t key_index(const rw_table *table, size_t column)
 {
     size_t i = 0;
@@ -21,7 +21,7 @@ static void set_position(const rw_insert *insert, const rw_cell *cell, pgw_error
     error->position = pgw_characters(insert->text, cell->position, insert->utf8) + 1;
 }
 
-/* What can be computed, for certain. */
+/* Hints at a spelling whose value can certainly be computed. */
 static void hint_at_spelling(const rw_column *column, const pgw_env *env, pgw_error *error)
 {
     bool text =
@@ -78,7 +78,7 @@ static pgw_verdict wrong_hash(const rw_insert *insert, uint64_t hash, pgw_error 
     return PGW_INVALID;
 }
 
-/* One row whose key is made. */
+/* The row whose key is made, and how its values are read. */
 typedef struct row_reading {
     const rw_insert *insert;
     const rw_row *row;
@@ -117,7 +117,7 @@ static bool is_hash(const row_reading *in, const rw_cell *cell, uint64_t hash)
     return same;
 }
 
-/* A column of the hash_key: its value must be known. */
+/* Reads the value of a hash_key column, which must be known. */
 static pgw_verdict hashed_value(const row_reading *in, size_t column, rw_key *key)
 {
     const rw_table *table = in->insert->table;
@@ -143,7 +143,7 @@ static pgw_verdict hashed_value(const row_reading *in, size_t column, rw_key *ke
     return PGW_KNOWN;
 }
 
-/* The other columns of the key may be anything: the backend judges them. */
+/* Reads the other key columns, which may hold anything: the backend judges them. */
 static void other_values(const row_reading *in, rw_key *key)
 {
     const rw_table *table = in->insert->table;
@@ -171,7 +171,7 @@ pgw_verdict rw_insert_key(const rw_insert *insert, size_t row, rw_params params,
     pgw_value few[4] = {{0}}, *hashed = few;
     if (table->hash_key_count > sizeof few / sizeof *few)
         hashed = pgw_arena_alloc(arena, table->hash_key_count * sizeof *hashed);
-    bool rejected = false; /* by the backend, whatever the hash is */
+    bool rejected = false; /* the backend rejects the row, whatever its hash is */
     for (size_t i = 0; i < table->hash_key_count; i++) {
         pgw_verdict verdict = hashed_value(&in, table->hash_key[i], key);
         if (verdict != PGW_KNOWN)
@@ -190,7 +190,7 @@ pgw_verdict rw_insert_key(const rw_insert *insert, size_t row, rw_params params,
     return PGW_KNOWN;
 }
 
-/* All bytes of a key; each value with its length, so that no two keys look alike. */
+/* Writes all bytes of a key, each value with its length, so that no two keys look alike. */
 static void key_bytes(const rw_table *table, const rw_key *key, pgw_buf *out)
 {
     pgw_buf_clear(out);
@@ -203,10 +203,10 @@ static void key_bytes(const rw_table *table, const rw_key *key, pgw_buf *out)
 }
 
 typedef struct key_slot {
-    pgw_slice bytes; /* NULL: free */
+    pgw_slice bytes; /* `ptr` NULL: the slot is free */
 } key_slot;
 
-/* Adds `bytes` to an open table of `mask` + 1 slots; false if they are there already. */
+/* Adds `bytes` to an open hash table of `mask` + 1 slots; false if they are there already. */
 static bool add_key(key_slot *slots, size_t mask, pgw_slice bytes, pgw_arena *arena)
 {
     size_t at = (size_t)rw_xxh3(bytes) & mask;

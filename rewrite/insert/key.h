@@ -6,15 +6,15 @@
 
 #include "rewrite/insert/insert.h"
 
-/* The keys of one row: values of the primary key columns as stored (key[i] valid where known[i]),
- * `hash`, which is what the hash column holds, and `whole`, all 64 bits, of which a table with hash
- * buckets stores less. Checks the client's own hash column (22023) and NULLs (23502), where the
- * backend does not reject them itself. PGW_UNKNOWABLE comes with error 0A000 filled (table, column,
+/* Makes the key of one row: the primary key columns' values as stored (values[i] is valid where
+ * known[i]), `hash`, which the hash column holds, and `whole`, all 64 bits, of which a table with
+ * hash buckets stores less. Checks the client's own hash column (22023) and NULLs (23502), where
+ * the backend does not reject them itself. PGW_UNKNOWABLE comes with error 0A000 (table, column,
  * hint), to be used unless the table forwards. */
 typedef struct rw_key {
     uint64_t hash, whole;
     uint32_t partition;
-    pgw_value *values; /* primary_key_count */
+    pgw_value *values; /* primary_key_count values */
     bool *known;
     bool all_known;
 } rw_key;
@@ -23,7 +23,7 @@ PGW_MUST_CHECK pgw_verdict rw_insert_key(const rw_insert *insert, size_t row, rw
 
 /* For UPSERT and REPLACE: marks the rows whose key a later row has too (the last one wins), given
  * the row_count keys of the statement; rows whose keys are not all known are left alone. Returns
- * how many are marked: the tag counts them all the same. Nothing for INSERT. */
+ * how many are marked, which the command tag counts all the same. Does nothing for INSERT. */
 size_t rw_insert_supersede(rw_insert *insert, const rw_key *keys, pgw_arena *arena);
 
 #endif

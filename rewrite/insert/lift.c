@@ -3,13 +3,13 @@
 #include <string.h>
 
 enum {
-    MOST_COLUMNS = 1600,    /* of a table */
-    MOST_BYTES = 4096,      /* of a value: of longer ones the parser's part is small */
-    MOST_DIGITS = 40,       /* … no number overflows a type on its way to another */
-    FIRST_ASSIGNED = 10000, /* oids from here on are not the same everywhere: there are domains */
-    INTERVAL = 1186,        /* whose input looks at the typmod, of a constant alone */
-    XML = 142,              /* whose input gives a WARNING, … */
-    TSQUERY = 3615          /* … or a NOTICE, with a position in the text */
+    MOST_COLUMNS = 1600,    /* columns that a table can have */
+    MOST_BYTES = 4096,      /* bytes of a value: for longer ones the parser's part is small */
+    MOST_DIGITS = 40,       /* digits of a number, which overflow no type on its way to another */
+    FIRST_ASSIGNED = 10000, /* types from this oid on differ between databases, as domains do */
+    INTERVAL = 1186,        /* interval's input looks at the typmod of a constant alone */
+    XML = 142,              /* xml's input gives a WARNING with a position in the text */
+    TSQUERY = 3615          /* tsquery's input gives a NOTICE with a position in the text */
 };
 
 void rw_lift_begin(rw_parser *parser)
@@ -42,9 +42,9 @@ static bool is_zero(pgw_slice text)
     return true;
 }
 
-/* A number is of a type of its own, and then cast: an integer exactly, or as its text would be
- * read; what is rounded or shown in that is not lifted. (-0 is 0 for all but an input of floats.)
- */
+/* Whether a number, which is of a type of its own and then cast, becomes the same value if its text
+ * is read by the column's type; a number that is rounded or shown on the way is not lifted. (-0 is
+ * 0 for all but an input of floats.) */
 static bool takes_number(uint32_t type, const rw_cell *cell)
 {
     bool decimal = cell->kind == RW_CELL_DECIMAL;
@@ -54,7 +54,8 @@ static bool takes_number(uint32_t type, const rw_cell *cell)
            is_digits(cell->text, decimal) && (cell->minus_after < 0 || !is_zero(cell->text));
 }
 
-/* Escapes make bytes of the server's encoding, which a parameter is brought to. */
+/* Whether a string has no escapes, which make bytes of the server's encoding, or only ASCII comes
+ * of them: a parameter is converted. */
 static bool is_plain(pgw_slice written, pgw_slice value)
 {
     if (memchr(written.ptr, '\\', written.len) == NULL)
@@ -65,7 +66,7 @@ static bool is_plain(pgw_slice written, pgw_slice value)
     return true;
 }
 
-/* A string is read by the input of its type, here and there. */
+/* Whether a string is read by its type's input alike as a constant and as a parameter. */
 static bool takes_string(const rw_column *column, const rw_cell *cell, pgw_slice written)
 {
     uint32_t type = column->type;

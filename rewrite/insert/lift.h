@@ -7,17 +7,19 @@
 
 #include "rewrite/insert/parser.h"
 
-/* The first row is about to be parsed, whose targets are known; and there is another one. */
+/* Begins the list of lifted cells, when the first row is next and its targets are known; gives the
+ * list up, when another row comes or a cell cannot be lifted. */
 void rw_lift_begin(rw_parser *parser);
 void rw_lift_give_up(rw_parser *parser);
-/* A cell of it, which has been parsed just now with its value. */
+/* Lifts a cell of the first row, which has been parsed just now with its value, or gives up. */
 void rw_lift_cell(rw_parser *parser, const rw_target *target, const rw_cell *cell);
-/* Whether a cell could be lifted whose column, which has no type of the database's own, has this
- * type. `written`: its bytes. */
+/* Whether a cell of this type, which is none of the database's own, could be lifted. `written`: the
+ * cell's bytes. */
 PGW_MUST_CHECK bool rw_lift_takes(uint32_t type, const rw_cell *cell, pgw_slice written);
-/* The value as which it would travel; {NULL, 0} is NULL. In the arena, where it has a minus. */
+/* The value as which a cell travels; {NULL, 0} is NULL. A negative number's is in the arena. */
 pgw_slice rw_lift_value(const rw_cell *cell, pgw_arena *arena);
-/* The statement with parameters from $1 on in the place of what was lifted, which is there. */
+/* Appends the statement with parameters from $1 on in the place of its lifted cells, of which there
+ * must be a list. */
 void rw_lift_text(const rw_insert *insert, pgw_buf *out);
 
 #endif

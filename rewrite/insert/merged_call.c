@@ -1,7 +1,7 @@
 #include "rewrite/insert/merged_call.h"
 
-/* All that PostgreSQL has of these names is immutable, or stable by TimeZone, DateStyle and the
- * transaction's time alone; none gives more than one value, or takes rows together.
+/* All PostgreSQL functions and operators of these names are immutable, or stable by TimeZone,
+ * DateStyle and the transaction's time alone; none returns sets or aggregates rows.
  * tests/integration/test_merged_calls.py asks the servers. */
 static const char *const functions[] = {"abs",
                                         "ascii",

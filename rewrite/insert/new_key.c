@@ -9,13 +9,13 @@
 #define ROWS "\"keyspread\""
 #define VALUE ROWS ".\"keyspread\""
 
-/* An expression of the client's. */
+/* An expression that the client wrote. */
 typedef struct expression {
     size_t start, end;
-    rw_token only; /* all of it, but for brackets; else END */
+    rw_token only; /* the only token, but for brackets; END: there are more */
 } expression;
 
-/* N'…' is of the type character. */
+/* Whether the token is N'…', which is of the type character. */
 static bool is_national(pgw_slice text, rw_token token)
 {
     return token.kind == RW_TOKEN_STRING && (text.ptr[token.start] | 32) == 'n';
@@ -40,7 +40,7 @@ static rw_token only_token(rw_parser *parser)
     return token;
 }
 
-/* Behind the column's name. */
+/* Takes the `= value` behind the column's name. */
 static bool take_value(rw_parser *parser, expression *out)
 {
     bool equals = pgw_slice_eq_str(rw_token_text(parser->text, parser->token), "=");
@@ -51,7 +51,7 @@ static bool take_value(rw_parser *parser, expression *out)
     return taken && out->end > out->start;
 }
 
-/* It has no type of its own, and gets that of its column. */
+/* Whether the value has no type of its own, and gets that of its column. */
 static bool is_untyped(const rw_parser *parser, const expression *value)
 {
     rw_token_kind kind = value->only.kind;
@@ -60,7 +60,8 @@ static bool is_untyped(const rw_parser *parser, const expression *value)
             pgw_slice_ieq_str(rw_token_text(parser->text, value->only), "null"));
 }
 
-/* A parameter without a type has that of its first use, which would be another. */
+/* Whether a parameter is used more than once: one without a type gets it of its first use, which
+ * would be another. */
 static bool is_shared(rw_parser *parser, const expression *value)
 {
     return value->only.kind == RW_TOKEN_PARAM &&
@@ -75,7 +76,7 @@ static void add_own(const rw_parser *parser, size_t column, pgw_buf *out)
     rw_add_identifier(out, parser->table->columns[column].name);
 }
 
-/* The row's own values, but of the column that gets another. */
+/* The row's own values of the hash_key, but for the column that gets a new one. */
 static const char **new_values(const rw_parser *parser, size_t column)
 {
     const rw_table *table = parser->table;
@@ -92,7 +93,7 @@ static const char **new_values(const rw_parser *parser, size_t column)
     return values;
 }
 
-/* In the place of `column =`. */
+/* The text in the place of `column =`. */
 static pgw_slice before(const rw_parser *parser, size_t column)
 {
     const rw_table *table = parser->table;
@@ -107,8 +108,8 @@ static pgw_slice before(const rw_parser *parser, size_t column)
     return pgw_arena_keep(parser->arena, &text);
 }
 
-/* The value is made once a row, as OFFSET says that is more than 0 or not by the row's own hash,
- * which nobody knows before. */
+/* The text behind the value. OFFSET keeps the value from being made more than once: the planner
+ * cannot know whether it is 0, because it is made of the row's own hash. */
 static pgw_slice behind(const rw_parser *parser)
 {
     const rw_table *table = parser->table;
@@ -119,7 +120,7 @@ static pgw_slice behind(const rw_parser *parser)
     return pgw_arena_keep(parser->arena, &text);
 }
 
-/* Errors in it are about the value. */
+/* Puts in text whose errors are told at the value. */
 static rw_splice *put(rw_parser *parser, const expression *value, size_t at, pgw_slice text)
 {
     rw_splice *splice = rw_add_splice(parser, at, 0, text);
@@ -127,8 +128,8 @@ static rw_splice *put(rw_parser *parser, const expression *value, size_t at, pgw
     return splice;
 }
 
-/* The type of its column, around what has none: a parameter may have been declared with another,
- * which an assignment then casts, or refuses. */
+/* Casts an untyped value to its column's type. A parameter may be declared with another type, which
+ * an assignment then casts, or refuses. */
 static void put_cast(rw_parser *parser, const expression *value, size_t column, bool end)
 {
     const char *type = rw_hash_sql_type(parser->table->columns[column].type);

@@ -19,7 +19,7 @@ static bool is_modifying_word(const rw_parser *parser)
            rw_at_word(parser, "delete") || rw_at_word(parser, "merge");
 }
 
-/* WITH … up to INSERT INTO. RW_PASS if another statement follows. */
+/* Parses WITH … up to INSERT INTO. RW_PASS if another statement follows. */
 static rw_outcome parse_with(rw_parser *parser)
 {
     size_t depth = 0, start = parser->token.start;
@@ -72,7 +72,7 @@ static bool parse_verb(rw_parser *parser)
     return rw_take_word(parser, "into");
 }
 
-/* [[database.]schema.]table. RW_PASS if it is none of ours. */
+/* Parses [[database.]schema.]table and its alias. RW_PASS if the table is not configured. */
 static rw_outcome parse_table(rw_parser *parser)
 {
     pgw_slice schema = nothing, name = nothing;
@@ -105,7 +105,7 @@ static rw_outcome parse_table(rw_parser *parser)
     return RW_PARSED;
 }
 
-/* `[…]` behind a column; what is more than numbers may be a query. */
+/* Skips `[…]` behind a column, which may hold a query if it has more than numbers. */
 static bool skip_subscript(rw_parser *parser)
 {
     size_t from = parser->token.start;
@@ -119,7 +119,7 @@ static bool skip_subscript(rw_parser *parser)
     return true;
 }
 
-/* Behind the '(' of the column list. */
+/* Parses the column list behind its '('. */
 static rw_outcome parse_columns(rw_parser *parser)
 {
     parser->columns_listed = true;
@@ -200,8 +200,8 @@ static bool ends_selected(const rw_parser *parser, bool distinct)
     return (rw_at_word(parser, "from") || rw_at_word(parser, "on")) && !distinct;
 }
 
-/* How many columns the SELECT that is next gives; 0 if a * may stand for any number. A wrong number
- * is an error there, never another place for a value. */
+/* How many columns the SELECT that is next gives; 0 if a * may stand for any number. A wrong count
+ * is an error in the server, and never puts a value into another column. */
 static size_t count_selected(rw_parser *parser)
 {
     rw_mark mark = rw_mark_here(parser);
@@ -221,7 +221,7 @@ static size_t count_selected(rw_parser *parser)
     return star ? 0 : count;
 }
 
-/* Up to and with VALUES; `depth` is how many parentheses stand around it. */
+/* Parses up to and with VALUES; `depth` is how many parentheses stand around it. */
 static rw_outcome parse_source(rw_parser *parser, size_t *depth)
 {
     parser->name_end = parser->last_end;
@@ -231,7 +231,7 @@ static rw_outcome parse_source(rw_parser *parser, size_t *depth)
         if (outcome != RW_PARSED)
             return outcome;
     }
-    if (!parser->columns_listed) /* filled when the number of values is known */
+    if (!parser->columns_listed) /* the list is filled in when the number of values is known */
         rw_add_splice(parser, parser->name_end, 0, nothing);
     parser->source = parser->last_end;
     rw_outcome outcome = parse_overriding(parser);
@@ -294,12 +294,12 @@ static void finish(rw_parser *parser)
         if (parser->params[i] == (uint32_t)RW_PARAM_UNCLEAR)
             parser->params[i] = PGW_UNSPECIFIED;
     insert->inferred = parser->params;
-    if (insert->param_count > 0) /* they have the numbers */
+    if (insert->param_count > 0) /* the client's parameters have the numbers of lifted cells */
         rw_lift_give_up(parser);
     insert->end = parser->last_end;
 }
 
-/* Up to the table that is written. */
+/* Parses up to the table that is written. */
 static rw_outcome parse_head(rw_parser *parser)
 {
     rw_outcome outcome = RW_PARSED;
@@ -323,8 +323,8 @@ static rw_outcome parse_statement(rw_parser *parser)
     return outcome == RW_PARSED ? rw_check_last(parser) : outcome;
 }
 
-/* The columns that the client believes in, without which a value would come to stand in the hash
- * column. As many as there are values, if that is known. */
+/* Lists the columns that the client knows, lest a value comes to stand in the hash column: as many
+ * as there are values, if their number is known. */
 static void keep_hash_out(rw_parser *parser, size_t name_end)
 {
     const rw_table *table = parser->table;
@@ -344,7 +344,7 @@ static void keep_hash_out(rw_parser *parser, size_t name_end)
     pgw_buf_free(&list);
 }
 
-/* No hash is put in: the table takes the row without, or rejects it. */
+/* Leaves the statement without a hash: the table takes the row without it, or rejects it. */
 static void leave_untouched(rw_parser *parser)
 {
     rw_insert *insert = parser->insert;
@@ -375,7 +375,7 @@ static void keep_rows(rw_parser *parser)
         parser->insert->rows = (void *)pgw_arena_keep(parser->arena, &rows).ptr;
 }
 
-/* At the first token. */
+/* Brings the parser to the first token. */
 static void begin(rw_parser *parser, pgw_slice text, const pgw_env *env, pgw_arena *arena)
 {
     parser->text = text;

@@ -7,14 +7,14 @@
 
 #include "rewrite/insert/insert.h"
 
-/* Parses one statement that begins with INSERT, UPSERT or REPLACE (or WITH before INSERT).
- * `*out` is NULL and true returned if it is none of ours to touch (another table). False: it writes
- * a configured table and must be refused; the error says why (0A000, 23502, 42P10 …) with position.
- * Memory from `arena`; `text` must live as long. */
+/* Parses one statement that begins with INSERT, UPSERT or REPLACE (or WITH before INSERT). True
+ * with `*out` NULL: the statement goes on as it is, for it writes no configured table, or the
+ * backend certainly rejects it. False: it must be refused; the error says why (0A000, 23502, 42P10
+ * …) with position. Memory from `arena`; `text` must live as long. */
 PGW_MUST_CHECK bool rw_insert_parse(pgw_slice text, const rw_catalog *catalog, const pgw_env *env,
                                     pgw_arena *arena, rw_insert **out, pgw_error *error);
 /* The configured table that such a statement names as the one it writes, whatever becomes of the
- * rest of it. NULL: none. */
+ * rest of the text. NULL: none. */
 const rw_table *rw_insert_target(pgw_slice text, const rw_catalog *catalog, const pgw_env *env);
 
 #endif

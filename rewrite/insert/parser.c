@@ -9,7 +9,7 @@ static const pgw_slice nothing = {NULL, 0};
 
 /* --- tokens --- */
 
-/* A number that only servers newer than this one take is none of its tokens. */
+/* Makes a number that only servers newer than this one take a bad token. */
 static void refuse_newer(rw_parser *parser)
 {
     rw_token *token = &parser->token;
@@ -148,7 +148,7 @@ void rw_note_inference(rw_parser *parser, size_t column)
     insert->infers[column] = true;
 }
 
-/* A function that draws from or asks for a sequence: its effect stays in the session. */
+/* Whether the word is a function that uses a sequence: its effect stays in the session. */
 static bool is_sequence_function(const rw_parser *parser)
 {
     return rw_at_word(parser, "nextval") || rw_at_word(parser, "currval") ||
@@ -200,7 +200,7 @@ static void make_room(rw_parser *parser)
     insert->splices = splices;
 }
 
-/* The key in the place of its constraint's name comes behind what is found further on. */
+/* Adds the splice in order of `at`: name_key() adds one when later ones are there already. */
 rw_splice *rw_add_splice(rw_parser *parser, size_t at, size_t remove, pgw_slice text)
 {
     make_room(parser);
@@ -212,7 +212,8 @@ rw_splice *rw_add_splice(rw_parser *parser, size_t at, size_t remove, pgw_slice 
     return &insert->splices[i];
 }
 
-/* What is put around the query stays around it. */
+/* A splice that removes nothing comes before others at the same place, so that text put around the
+ * query stays around it. */
 void rw_insert_splice(rw_insert *insert, rw_splice splice, pgw_arena *arena)
 {
     size_t count = insert->splice_count, i = 0;
@@ -246,7 +247,7 @@ rw_outcome rw_syntax_error(rw_parser *parser)
     if (parser->token.kind == RW_TOKEN_BAD) {
         char c = parser->token.start < parser->text.len ? parser->text.ptr[parser->token.start] : 0;
         if (c < '0' || c > '9')
-            return RW_PASS; /* unterminated: PostgreSQL says it in its own words */
+            return RW_PASS; /* the token is unterminated: PostgreSQL says it in its own words */
         pgw_fail(parser->error, "42601", "trailing junk after numeric literal");
     } else if (rw_at_end(parser) && parser->token.kind == RW_TOKEN_END) {
         pgw_fail(parser->error, "42601", "syntax error at end of input");

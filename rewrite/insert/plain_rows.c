@@ -3,7 +3,7 @@
 #include <string.h>
 
 enum {
-    MOST_HEAD = 1024, /* Bytes up to VALUES. */
+    MOST_HEAD = 1024, /* Bytes up to VALUES that are looked through. */
     MOST_TEXT = 1 << 30
 };
 
@@ -27,7 +27,7 @@ static const char *skip_blanks(const char *at)
     return at;
 }
 
-/* Whether this word, in any case, stands there; at the NUL behind the text no word does. */
+/* Whether this word, in any case, stands at `at`; none stands at the NUL behind the text. */
 static bool is_word(const char *at, const char *lower, size_t len)
 {
     for (size_t i = 0; i < len; i++)
@@ -36,7 +36,7 @@ static bool is_word(const char *at, const char *lower, size_t len)
     return !(class_of(at + len) & (WORD | DIGIT));
 }
 
-/* Behind VALUES, if a parenthesis follows it; NULL: it does not stand there. */
+/* The place behind VALUES at `at`, if a parenthesis follows the word; else NULL. */
 static const char *behind_values(const char *at)
 {
     if (!is_word(at, "values", 6) || class_of(at - 1) & (WORD | DIGIT))
@@ -65,7 +65,7 @@ bool rw_plain_begin(pgw_slice text, rw_plain_rows *rows)
     return true;
 }
 
-/* Behind the string that opens at `at`; NULL: it does not end, or has backslashes. */
+/* The place behind the string that opens at `at`; NULL: it does not end, or has backslashes. */
 static const char *read_string(const rw_plain_rows *rows, const char *at, rw_plain_cell *cell)
 {
     const char *from = at + 1, *end = rows->text.ptr + rows->text.len;
@@ -126,7 +126,7 @@ static const char *read_word(rw_plain_rows *rows, const char *at, rw_plain_cell 
     return NULL;
 }
 
-/* Behind the cell at `at` and the blanks that follow it; NULL: it is not plain. */
+/* The place behind the cell at `at` and the blanks that follow it; NULL: the cell is not plain. */
 static const char *read_cell(rw_plain_rows *rows, const char *at)
 {
     pgw_slice text = rows->text;
@@ -207,7 +207,8 @@ static bool put(writer *out, const char *from, const char *to)
     return true;
 }
 
-/* What stands for cells, and at the end: bytes that stand between no cells of a row. */
+/* The bytes in a shape that stand for cells, and for its end; none of them stands between cells of
+ * a row. */
 enum { CONSTANT = 1, DEFAULT = 2, ALONE = 3, FIRST = 4 };
 
 static bool put_mark(writer *out, char mark)

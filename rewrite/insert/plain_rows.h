@@ -1,7 +1,7 @@
 /*
- * plain_rows: the rows of an INSERT … VALUES whose cells are plain constants, found without a
- * parser. What it takes for a row is read alike by the parser; it takes less than that. Two texts
- * that are equal up to their first row and behind their last one differ in constants alone.
+ * plain_rows: the rows of an INSERT … VALUES whose cells are plain constants, found without the
+ * parser, which reads them alike. Texts that are equal up to the first row and behind the last one
+ * differ in constants alone.
  */
 #ifndef RW_PLAIN_ROWS_H
 #define RW_PLAIN_ROWS_H
@@ -15,7 +15,7 @@ enum {
 
 typedef enum rw_plain_kind {
     RW_PLAIN_STRING,  /* '…', without backslashes; two quotes may stand for one. */
-    RW_PLAIN_INTEGER, /* Digits, behind a minus perhaps. */
+    RW_PLAIN_INTEGER, /* Digits, perhaps with a minus before them. */
     RW_PLAIN_DECIMAL, /* Digits, a point, digits. */
     RW_PLAIN_NULL,
     RW_PLAIN_TRUE,
@@ -24,11 +24,11 @@ typedef enum rw_plain_kind {
 } rw_plain_kind;
 
 typedef struct rw_plain_cell {
-    uint32_t start, end; /* Bytes of the text, with its quotes and its minus. */
+    uint32_t start, end; /* Offsets in the text, with the cell's quotes and minus. */
     uint8_t kind;        /* An rw_plain_kind. */
     bool minus;
-    bool doubled;    /* A quote stands in it twice. */
-    uint64_t number; /* Of INTEGER: what its digits are, if they are not too many. */
+    bool doubled;    /* A quote stands in the string twice, for one. */
+    uint64_t number; /* The value of an INTEGER's digits, if there are not too many. */
 } rw_plain_cell;
 
 /* A reading of one text, row by row. */
@@ -37,37 +37,37 @@ typedef struct rw_plain_rows {
     size_t values;      /* Offset behind the word VALUES. */
     size_t open, close; /* Offsets of the parentheses of the row that was read last. */
     bool escapes;       /* There are backslashes in the text. */
-    bool more;          /* A comma follows it, and so another row. */
-    bool defaults;      /* There is a DEFAULT in that row. */
+    bool more;          /* A comma follows the row that was read last, and so another row. */
+    bool defaults;      /* There is a DEFAULT in the row that was read last. */
     size_t cell_count;
-    rw_plain_cell cells[RW_PLAIN_CELLS]; /* Those of the row that was read last. */
+    rw_plain_cell cells[RW_PLAIN_CELLS]; /* Cells of the row that was read last. */
 } rw_plain_rows;
 
 /* How many cells a row has, and which of them are DEFAULT. */
 typedef struct rw_plain_pattern {
     size_t cells;
-    bool any; /* Of them are. */
+    bool any; /* Some cells are DEFAULT. */
     uint64_t defaults[RW_PLAIN_CELLS / 64];
 } rw_plain_pattern;
 
-/* Whether the text may be such an INSERT, as far as its first row. A NUL stands behind it. Only
- * where standard_conforming_strings is on. */
+/* Whether the text may be an INSERT with plain rows, as far as its first row; to be called only
+ * where standard_conforming_strings is on. A NUL must stand behind the text. */
 PGW_MUST_CHECK bool rw_plain_begin(pgw_slice text, rw_plain_rows *rows);
-/* Reads the first row, and the next one while there are more. False: it is not plain. */
+/* Reads the first row, and the next one while there are more. False: the row is not plain. */
 PGW_MUST_CHECK bool rw_plain_next(rw_plain_rows *rows);
-/* The pattern of the row that was read last; whether that row is of a pattern. */
+/* The pattern of the row that was read last; whether that row has a given pattern. */
 rw_plain_pattern rw_plain_pattern_of(const rw_plain_rows *rows);
 PGW_MUST_CHECK bool rw_plain_has_pattern(const rw_plain_rows *rows,
                                          const rw_plain_pattern *pattern);
 /* The text behind the row that was read last. */
 pgw_slice rw_plain_tail(const rw_plain_rows *rows);
-/* Writes what the text is up to the end of its first row, which was read last, less its constants;
- * of a text of one row with the blanks among them. Returns how long that is; 0: longer than
+/* Writes the text up to the end of its first row, which was read last, without the constants; if it
+ * is the only row, with the blanks between them. Returns the shape's length; 0: it is longer than
  * `room`. */
 size_t rw_plain_shape(const rw_plain_rows *rows, char *out, size_t room);
-/* The cell as the parser would have it. Memory from `arena` where a quote stands in it twice. */
+/* The cell as the parser would have it. `arena` gives memory where a quote is doubled. */
 void rw_plain_read(pgw_slice text, const rw_plain_cell *cell, pgw_arena *arena, rw_cell *out);
-/* The integer that a cell of the kind INTEGER is. False: it is no int8, or has many digits. */
+/* The integer that a cell of the kind INTEGER is. False: the cell has too many digits. */
 PGW_MUST_CHECK static inline bool rw_plain_integer(const rw_plain_cell *cell, int64_t *out)
 {
     enum { SHORT_DIGITS = 18 /* So many fit into an int8. */ };

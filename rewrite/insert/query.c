@@ -9,26 +9,26 @@
 
 #include <string.h>
 
-/* The client's query has no name that is known outside of it, and sees none of these. */
+/* Names in the text that keyspread puts around the client's query, which sees none of them. */
 #define ROWS "\"keyspread\""
 #define GIVEN "\"keyspread %zu\""
 #define MADE "\"keyspread default %zu\""
 
-/* ---- its columns ---- */
+/* ---- the query's columns ---- */
 
-/* How many it gives; 0: not known. */
+/* How many columns the query gives; 0: not known. */
 static size_t width_of(const rw_query *q, size_t values)
 {
     return q->star ? 0 : q->count > 0 ? q->count : values;
 }
 
-/* Its columns are written one by one, so that an error in one is told where it stands. */
+/* Whether the query's columns are written one by one: an error in one is told where it stands. */
 static bool named_each(const rw_query *q)
 {
     return q->count > 0 && !q->star;
 }
 
-/* The columns that PostgreSQL would take: as many as there are; all, if that is not known. */
+/* Lists the columns that PostgreSQL would take: as many as the query gives; all, if unknown. */
 static rw_outcome list_columns(rw_query *q, size_t width)
 {
     rw_parser *parser = q->parser;
@@ -64,7 +64,7 @@ static bool writes_identity(const rw_parser *parser)
     return false;
 }
 
-/* A default's text is written for standard_conforming_strings. */
+/* Whether the query can have the default, whose text is for standard_conforming_strings. */
 static bool can_make(const rw_parser *parser, size_t column)
 {
     const rw_column *of = &parser->table->columns[column];
@@ -80,7 +80,7 @@ static rw_outcome refuse(const rw_query *q, size_t column, const char *why, cons
     return outcome;
 }
 
-/* One column of the hash_key: from the query, its default, or NULL. */
+/* Finds where a column of the hash_key comes from: the query, its default, or NULL. */
 static rw_outcome find_column(rw_query *q, size_t column)
 {
     rw_parser *parser = q->parser;
@@ -129,8 +129,8 @@ static rw_outcome find_columns(rw_query *q)
 
 /* ---- what is put in ---- */
 
-/* The constant gets its type where it would without us: beside the query, which has a NULL in its
- * place. */
+/* Whether a constant moves out of the client's query, which has NULL in its place: outside it gets
+ * its type of the column, as it would without keyspread. */
 static bool moves(const rw_query *q, size_t i)
 {
     return q->plain && !q->star && i < q->count && q->items[i].constant.kind != RW_TOKEN_END &&
@@ -144,7 +144,7 @@ static pgw_slice kept(const rw_query *q, pgw_buf *buf)
     return text;
 }
 
-/* Errors in it are about what the client wrote at `from`. */
+/* Puts `text` in; errors in it are about what the client wrote at `from`. */
 static void put(rw_query *q, size_t at, size_t remove, pgw_slice text, size_t from)
 {
     rw_add_splice(q->parser, at, remove, text)->from = from;
@@ -158,7 +158,7 @@ static const char *written(const rw_query *q, size_t i)
     return pgw_arena_printf(arena, ROWS "." GIVEN, i + 1);
 }
 
-/* Which of the made ones the table's column is; made_count: none. */
+/* The index in q->made of a column of the table; made_count: it is not there. */
 static size_t made_for(const rw_query *q, size_t column)
 {
     size_t i = 0;
@@ -167,7 +167,8 @@ static size_t made_for(const rw_query *q, size_t column)
     return i;
 }
 
-/* Of what OVERRIDING USER VALUE does not take the type alone counts: a default is never NULL. */
+/* The expression for a column that the query gives. OVERRIDING USER VALUE takes only the type of
+ * it, for a default is never NULL. */
 static const char *given(const rw_query *q, size_t i)
 {
     const rw_parser *parser = q->parser;
@@ -180,13 +181,13 @@ static const char *given(const rw_query *q, size_t i)
                             type, written(q, i), type);
 }
 
-/* Whether the column is none of the client's, and stands behind them. */
+/* Whether a made column is not listed by the client, so that it stands behind the list. */
 static bool is_behind(const rw_query *q, size_t made)
 {
     return place_of(q->parser, q->made[made]) == q->parser->target_count;
 }
 
-/* Where PostgreSQL tells of an error in what the query gives as a whole: at a lone star. */
+/* Where PostgreSQL tells of an error in all columns of the query: at a lone star. */
 static size_t told_at(const rw_query *q)
 {
     return q->count == 0 ? RW_NOWHERE : q->count == 1 ? q->items[0].start : q->start;
@@ -197,7 +198,7 @@ static size_t start_of(const rw_query *q, size_t i)
     return i < q->count ? q->items[i].start : told_at(q);
 }
 
-/* Whether a made one is of an identity that cannot be written as it stands. */
+/* Whether a made column is an identity that cannot be written as the statement stands. */
 static bool writes_made(const rw_query *q)
 {
     const rw_parser *parser = q->parser;
@@ -280,7 +281,7 @@ static void add_hash(rw_query *q)
     put(q, q->start, 0, kept(q, &text), start_of(q, place_of(parser, table->hash_key[0])));
 }
 
-/* Around the query: OFFSET 0 has each of its values made once, however often it is used. */
+/* Puts text around the query: OFFSET 0 has each value made once, however often it is used. */
 static void add_around(rw_query *q)
 {
     const rw_parser *parser = q->parser;
@@ -313,8 +314,8 @@ static void add_around(rw_query *q)
 
 /* ---- the whole ---- */
 
-/* It does not match its columns, of which PostgreSQL complains; and if it does not, the hash that
- * is not there is NULL. */
+/* Whether the query gives another number of columns than are listed: PostgreSQL complains of that
+ * or, if it does not, of the missing hash, which is NULL. */
 static bool is_miscounted(const rw_query *q, size_t width)
 {
     const rw_table *table = q->parser->table;
@@ -326,7 +327,7 @@ rw_outcome rw_from_a_query(rw_parser *parser)
 {
     rw_query q = {.parser = parser};
     rw_insert *insert = parser->insert;
-    size_t values = insert->row_count > 0 ? parser->target_count : 0; /* … of VALUES */
+    size_t values = insert->row_count > 0 ? parser->target_count : 0; /* columns of VALUES */
     insert->rows = NULL;
     insert->row_count = 0;
     rw_lift_give_up(parser);

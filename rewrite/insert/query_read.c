@@ -4,7 +4,7 @@
 
 static const pgw_slice nothing = {NULL, 0};
 
-/* ---- where it ends ---- */
+/* ---- where the query ends ---- */
 
 static bool at_set_operation(const rw_parser *parser)
 {
@@ -19,7 +19,7 @@ bool rw_at_query_tail(const rw_parser *parser)
            rw_at_word(parser, "for") || at_set_operation(parser);
 }
 
-/* ON CONFLICT, and no condition of a JOIN. */
+/* Whether ON CONFLICT comes next, and not the condition of a JOIN. */
 static bool at_conflict(rw_parser *parser)
 {
     rw_mark mark = rw_mark_here(parser);
@@ -35,7 +35,7 @@ static bool at_end(rw_parser *parser)
            rw_at_word(parser, "returning") || at_conflict(parser);
 }
 
-/* One token, or what stands in brackets. False at a bracket without its partner. */
+/* Skips one token, or what stands in brackets. False at a bracket without its partner. */
 static bool skip(rw_parser *parser)
 {
     if (rw_at(parser, '(') || rw_at(parser, '['))
@@ -46,7 +46,7 @@ static bool skip(rw_parser *parser)
     return true;
 }
 
-/* ---- what it selects ---- */
+/* ---- what the query selects ---- */
 
 static bool ends_list(rw_parser *parser)
 {
@@ -69,7 +69,7 @@ static bool is_number(const rw_parser *parser)
     return parser->token.kind == RW_TOKEN_INTEGER || parser->token.kind == RW_TOKEN_DECIMAL;
 }
 
-/* A constant alone, in brackets or not, with a name or without; false: it is something else. */
+/* Takes a constant alone, in brackets or not, named or not; false: it is something else. */
 static bool take_constant(rw_parser *parser, rw_query_item *out)
 {
     size_t open = 0;
@@ -112,7 +112,8 @@ static rw_query_item *add_item(rw_query *q)
     return added;
 }
 
-/* What stands behind these is no keyword: a name, and two forms that hold one. */
+/* Whether the token behind this one is no keyword that could end the list: a name, or a part of
+ * DISTINCT FROM or WITHIN GROUP. */
 static bool hides_next(const rw_parser *parser)
 {
     return rw_at(parser, '.') || rw_at_word(parser, "as") || rw_at_word(parser, "distinct") ||
@@ -143,7 +144,7 @@ static bool take_item(rw_query *q)
     return true;
 }
 
-/* ---- what it asks for by number or name ---- */
+/* ---- what the query asks for by number or name ---- */
 
 static bool ends_element(rw_parser *parser)
 {
@@ -152,7 +153,7 @@ static bool ends_element(rw_parser *parser)
            rw_at_word(parser, "nulls") || ends_list(parser);
 }
 
-/* An element of GROUP BY, ORDER BY or DISTINCT ON that may be a column that is selected. */
+/* Notes a constant that an element of GROUP BY, ORDER BY or DISTINCT ON refers to. */
 static void note_reference(rw_query *q)
 {
     rw_parser *parser = q->parser;
@@ -174,7 +175,7 @@ static void note_reference(rw_query *q)
     rw_go_back(parser, mark);
 }
 
-/* Several in brackets, or sets of them, which may make what they name NULL. */
+/* Whether columns in brackets or grouping sets come next, which may make what they name NULL. */
 static bool at_set(const rw_parser *parser)
 {
     return rw_at(parser, '(') || rw_at_word(parser, "rollup") || rw_at_word(parser, "cube") ||
@@ -182,7 +183,7 @@ static bool at_set(const rw_parser *parser)
            rw_at_word(parser, "all");
 }
 
-/* Behind GROUP BY, ORDER BY or the bracket of DISTINCT ON. */
+/* Takes the list behind GROUP BY, ORDER BY or the bracket of DISTINCT ON. */
 static bool take_references(rw_query *q)
 {
     rw_parser *parser = q->parser;
@@ -196,7 +197,7 @@ static bool take_references(rw_query *q)
     return true;
 }
 
-/* Behind SELECT. */
+/* Takes the list behind SELECT. */
 static bool take_list(rw_query *q)
 {
     rw_parser *parser = q->parser;
@@ -223,7 +224,7 @@ static bool take_list(rw_query *q)
     return taken;
 }
 
-/* Up to the word that the query itself begins with, behind brackets and WITH. */
+/* Takes brackets and WITH, up to the word that the query itself begins with. */
 static bool take_head(rw_query *q, size_t *depth)
 {
     rw_parser *parser = q->parser;
@@ -238,7 +239,7 @@ static bool take_head(rw_query *q, size_t *depth)
     return true;
 }
 
-/* From the FROM to the end. RW_PASS for INTO, which is no place for rows here. */
+/* Takes the query from its FROM to its end. RW_PASS: it has an INTO, which no INSERT may have. */
 static rw_outcome take_rest(rw_query *q, size_t depth)
 {
     rw_parser *parser = q->parser;

@@ -14,7 +14,7 @@
 
 static const struct {
     uint32_t oid;
-    const char *name; /* without a modifier, which would cut the value */
+    const char *name; /* a type's name without a modifier, which would cut the value */
 } types[] = {
     {PGW_INT2, "int2"},       {PGW_INT4, "int4"},           {PGW_INT8, "int8"},
     {PGW_TEXT, "text"},       {PGW_VARCHAR, "varchar"},     {PGW_BPCHAR, "bpchar"},
@@ -22,8 +22,8 @@ static const struct {
     {PGW_DATE, "date"},       {PGW_TIMESTAMP, "timestamp"}, {PGW_TIMESTAMPTZ, "timestamptz"},
     {PGW_NUMERIC, "numeric"}, {PGW_FLOAT8, "float8"}};
 
-/* The types of PostgreSQL's own that can be assigned to a column of `type`, itself among them:
- * pg_cast of versions 15 to 18. Other types have none but those that are made of it (domains). */
+/* The types of PostgreSQL's own that can be assigned to a column of `type`, that type among them:
+ * pg_cast of versions 15 to 18. No other types can be but those that are made of it (domains). */
 static const struct {
     uint32_t type;
     const char *from;
@@ -40,7 +40,7 @@ static const struct {
     {PGW_UUID, "2950"},
     {PGW_BOOL, "16"}};
 
-/* NULL: of a type that takes the text of any. */
+/* The types that can be assigned to a column of `type`; NULL: it takes the text of any type. */
 static const char *assignable_to(uint32_t type)
 {
     for (size_t i = 0; i < sizeof assignable / sizeof *assignable; i++)
@@ -62,13 +62,13 @@ static bool is_text(uint32_t type)
     return type == PGW_TEXT || type == PGW_VARCHAR || type == PGW_BPCHAR;
 }
 
-/* A row of DEFAULT VALUES may have a column without one. */
+/* The text of a column's default; a row of DEFAULT VALUES may have a column without one. */
 static const char *default_of(const rw_column *column)
 {
     return column->default_text != NULL ? column->default_text : "null";
 }
 
-/* Nothing is evaluated for who may not INSERT. */
+/* Adds a condition by which nothing is evaluated for a user who may not INSERT. */
 static void add_condition(const rw_insert *insert, pgw_buf *sql)
 {
     pgw_buf_addf(
@@ -86,8 +86,8 @@ static void add_default(const rw_column *column, pgw_buf *sql)
 /* Wanted defaults that are evaluated one after another. */
 typedef struct defaults {
     const rw_insert *insert;
-    const size_t *order; /* their numbers … */
-    size_t first;        /* … behind so many of other statements */
+    const size_t *order; /* numbers of the wanted cells, in their order */
+    size_t first;        /* wanted cells of other statements, whose numbers come first */
     size_t count;
 } defaults;
 
@@ -104,7 +104,7 @@ static bool has_column(const defaults *run, size_t column)
     return false;
 }
 
-/* The type, or the value, of the default of column number `c`. */
+/* Adds the type, or the value, of the default of column number `c`. */
 static void add_defaults(const defaults *run, bool as_types, pgw_buf *sql)
 {
     const rw_table *table = run->insert->table;
@@ -141,7 +141,7 @@ static void add_run(const defaults *run, pgw_buf *sql)
     add_condition(run->insert, sql);
 }
 
-/* Its type, and of a domain what that is made of, on and on. */
+/* The oids of v's type and, if that is a domain, of the types that it is made of. */
 #define TYPES                                                                                      \
     "(with recursive b(o) as (select pg_catalog.pg_typeof(v)::pg_catalog.oid union all select "    \
     "typbasetype from b join pg_catalog.pg_type y on y.oid operator(pg_catalog.=) o where "        \
@@ -169,8 +169,8 @@ static bool is_built_in_word(pgw_slice text, rw_token word, rw_token next)
     return pgw_type_by_name(name) != PGW_UNSPECIFIED;
 }
 
-/* Whether the cell names nothing but what PostgreSQL brings along, so that its type is one of
- * PostgreSQL's own, too. */
+/* Whether the cell names nothing but what PostgreSQL brings along, so that its type is PostgreSQL's
+ * own, too. */
 static bool is_built_in(const rw_insert *insert, const rw_wanted *wanted)
 {
     pgw_slice cell = {insert->text.ptr + wanted->from, wanted->to - wanted->from};
@@ -193,8 +193,8 @@ static bool is_built_in(const rw_insert *insert, const rw_wanted *wanted)
     return true;
 }
 
-/* Whether v can be assigned to the column: whatever type it is has a text, unless somebody has made
- * a cast of it that must be asked for. */
+/* Adds the condition that v can be assigned to the column. Every type can become text, unless
+ * somebody has made a cast of it that must be written. */
 static void add_fits(const rw_column *column, bool built_in, pgw_buf *sql)
 {
     const char *from = assignable_to(column->type);
@@ -220,9 +220,9 @@ static void add_fits(const rw_column *column, bool built_in, pgw_buf *sql)
                      column->type, column->type, column->type);
 }
 
-/* What an assignment to the column would make of v, or the type of which it can make nothing. The
- * longer question about types costs PostgreSQL half a millisecond a value: it is left out where v
- * is of a type of PostgreSQL's own (`built_in`). */
+/* Adds a SELECT of what an assignment to the column would make of v, or of v's type if it cannot be
+ * assigned. The longer question about types costs PostgreSQL half a millisecond a value: it is left
+ * out where v is of a type of PostgreSQL's own (`built_in`). */
 static void add_answer(size_t i, const rw_column *column, bool built_in, pgw_buf *sql)
 {
     if (is_text(column->type) && column->own_casts == RW_NO_OWN_CASTS) {
@@ -240,7 +240,7 @@ static void add_answer(size_t i, const rw_column *column, bool built_in, pgw_buf
     pgw_buf_add_str(sql, " from (values (");
 }
 
-/* As PostgreSQL names them: without a length or precision. */
+/* The column and its type as PostgreSQL's errors name them, without a length or precision. */
 static pgw_slice column_of_error(const rw_column *column, pgw_arena *arena)
 {
     const char *open = strchr(column->type_name, '('), *close = strchr(column->type_name, ')');
@@ -249,14 +249,15 @@ static pgw_slice column_of_error(const rw_column *column, pgw_arena *arena)
                                           len, column->type_name, close != NULL ? close + 1 : ""));
 }
 
-/* Of a table that is known by the file alone, before a database that tells no types (YDB). COALESCE
- * refuses what an assignment would; the cast makes of the rest what it would. */
+/* Asks for a cell of a table that is known by the file alone, in a database that tells no types
+ * (YDB). COALESCE refuses what an assignment would; the cast makes of other values what an
+ * assignment would. */
 static rw_place add_cast(const rw_insert *insert, size_t i, pgw_buf *sql)
 {
     const rw_wanted *wanted = &insert->wanted[i];
     const rw_column *column = &insert->table->columns[wanted->column];
     const char *type = rw_asked_type(column->type);
-    const bool any = is_text(column->type); /* which takes any value's text */
+    const bool any = is_text(column->type); /* a text column takes the text of any value */
     pgw_buf_addf(sql, "select '%zu'::text, '%" PRIu32 "'::text, cast(%s", i, column->type,
                  any ? "(" : "cast(coalesce(");
     size_t begun = sql->len;
@@ -268,8 +269,8 @@ static rw_place add_cast(const rw_insert *insert, size_t i, pgw_buf *sql)
     return (rw_place){.at = begun, .len = wanted->to - wanted->from};
 }
 
-/* The default of a wanted cell, which is number `n` of the question, as such a database is asked.
- */
+/* Adds the default of a wanted cell, which is number `n` of the question, for a database that tells
+ * no types. */
 static void add_plain_default(const rw_insert *insert, size_t i, size_t n, pgw_buf *sql)
 {
     const rw_column *column = &insert->table->columns[insert->wanted[i].column];
@@ -277,8 +278,8 @@ static void add_plain_default(const rw_insert *insert, size_t i, size_t n, pgw_b
                  column->type, default_of(column), rw_asked_type(column->type));
 }
 
-/* In VALUES it may be what it may be in the INSERT, and no name means anything there. OFFSET 0: it
- * is evaluated once. */
+/* Asks for an expression in a VALUES list, where it may be what it may be in the INSERT, and names
+ * mean no columns. OFFSET 0 has it evaluated once. */
 static rw_place add_expression(const rw_insert *insert, size_t i, bool plain, pgw_arena *arena,
                                pgw_buf *sql)
 {
@@ -291,7 +292,7 @@ static rw_place add_expression(const rw_insert *insert, size_t i, bool plain, pg
     }
     add_answer(i, column, wanted->overridden || wanted->untyped || is_built_in(insert, wanted),
                sql);
-    if (wanted->overridden) { /* which is never NULL: the other's type is looked at, no more */
+    if (wanted->overridden) { /* the default is never NULL: the value only lends its type */
         pgw_buf_add_str(sql, "coalesce((");
         rw_add_default(column->default_text, sql);
         pgw_buf_addf(sql, ")::pg_catalog.%s, ", rw_asked_type(column->type));
@@ -300,7 +301,7 @@ static rw_place add_expression(const rw_insert *insert, size_t i, bool plain, pg
     }
     size_t begun = sql->len;
     pgw_buf_add(sql, insert->text.ptr + wanted->from, wanted->to - wanted->from);
-    if (wanted->overridden || wanted->untyped) /* a comment may be its end */
+    if (wanted->overridden || wanted->untyped) /* the cell may end in a comment */
         pgw_buf_addf(sql, "\n)::pg_catalog.%s", rw_asked_type(column->type));
     pgw_buf_add_str(sql, "\n)) e(v)");
     add_condition(insert, sql);
@@ -309,8 +310,8 @@ static rw_place add_expression(const rw_insert *insert, size_t i, bool plain, pg
         .at = begun, .len = wanted->to - wanted->from, .column = column_of_error(column, arena)};
 }
 
-/* A lone row is evaluated in the order of the table's columns, rows of several as they are written,
- * and what is not written behind them. */
+/* Whether wanted cell i is evaluated before j: a lone row's cells in the order of the table's
+ * columns, those of several rows as they are written, cells that are not written last. */
 static bool comes_before(const rw_insert *insert, size_t i, size_t j)
 {
     const rw_wanted *a = &insert->wanted[i], *b = &insert->wanted[j];
@@ -340,7 +341,7 @@ typedef struct place_in_text {
     size_t at, before;
 } place_in_text;
 
-/* To byte `at`, which is not far. */
+/* Moves `here` to byte `at`, which is not far, and returns the characters in front of it. */
 static size_t move_mark(const rw_insert *insert, place_in_text *here, size_t at)
 {
     bool forth = at >= here->at;
@@ -385,7 +386,7 @@ void rw_question_of(const rw_insert *insert, bool plain, pgw_arena *arena, rw_qu
     pgw_buf_free(&sql);
 }
 
-/* A statement's defaults, numbered behind `first` of others. */
+/* Adds a statement's defaults, numbered behind `first` of other statements. */
 static void add_all_defaults(const rw_insert *insert, size_t first, bool plain, pgw_arena *arena,
                              pgw_buf *sql)
 {
@@ -432,7 +433,7 @@ void rw_question_put_before(rw_question *question, pgw_slice select, pgw_arena *
 /* ---- the answer ---- */
 
 /* A record of one real number as hexadecimal digits: the number of its columns, the type, the
- * length (of NULL there is no more), the bits. */
+ * length (a NULL ends here), the bits. */
 enum { HEAD_DIGITS = 24, REAL_DIGITS = 16 };
 
 static pgw_slice read_real(pgw_slice record, pgw_arena *arena)
@@ -470,7 +471,7 @@ static void fail_type(pgw_slice column, pgw_slice type, size_t position, pgw_err
     error->position = position;
 }
 
-/* Where the server's errors point to in a cell: in `type 'text'`, to the text. */
+/* The offset in a cell at which the server's errors point: in `type 'text'`, that of the text. */
 static size_t pointed_at(pgw_slice cell)
 {
     rw_lexer lexer;
@@ -499,8 +500,8 @@ bool rw_answer_check(const rw_insert *insert, size_t i, const rw_answer *answer,
 
 /* ---- errors ---- */
 
-/* The cast to the column's type, before the expression, is ours, and so is COALESCE: `head` and
- * `behind` are the words around the expression's type. */
+/* Makes an error about keyspread's own cast to the column's type, or its COALESCE, one about the
+ * column. `head` and `behind` are the words around the expression's type. */
 static void fail_cast(const rw_question *question, size_t at, const char *head, const char *behind,
                       pgw_error *error)
 {

@@ -6,49 +6,51 @@
 
 #include "rewrite/insert/insert.h"
 
-/* The value of a wanted cell. */
+/* The answer for a wanted cell. */
 typedef struct rw_answer {
-    pgw_slice other_type; /* of the expression, if its column cannot be assigned such a value */
+    pgw_slice other_type; /* the expression's type, if the column cannot be assigned such a value;
+                             else empty */
     bool null;
-    pgw_slice text; /* ISO where it is a date or a time */
+    pgw_slice text; /* the value; a date or time is in ISO form */
 } rw_answer;
 
-/* An expression in a question: where it stands there, and in its client's text. */
+/* An expression in a question: where it stands there, and in the client's text. */
 typedef struct rw_place {
     size_t at, len;   /* bytes of the question */
-    size_t before;    /* characters of the client's statement in front of it */
-    pgw_slice column; /* its name, and its type's, as errors tell them */
+    size_t before;    /* characters of the client's statement in front of the expression */
+    pgw_slice column; /* `column "x" is of type y`, as errors tell it */
 } rw_place;
 
 typedef struct rw_question {
     pgw_slice sql;
-    uint32_t *types; /* of the columns, one a wanted cell */
+    uint32_t *types; /* types of the columns, one for each wanted cell */
     rw_place *places;
     size_t count;
-    bool utf8;  /* what positions count */
-    bool plain; /* asked of a database that tells no types */
+    bool utf8;  /* positions count characters, else bytes */
+    bool plain; /* the database that is asked tells no types */
 } rw_question;
 
-/* The type's name in pg_catalog. */
+/* The name in pg_catalog of a column's type, or of text for other types. */
 const char *rw_asked_type(uint32_t oid);
-/* The answer is a row of three texts for each wanted cell: its number, type and value; no rows come
- * to who may not INSERT. Sequences are drawn from in the order in which the INSERT would. `plain`:
- * the database tells no types. Memory from `arena`: nothing of the
- * statement is needed any more. */
+/* Makes the question. Its answer is a row of three texts for each wanted cell: number, type, value;
+ * no rows come to a user who may not INSERT. Sequences are drawn from in the order in which the
+ * INSERT would. `plain`: the database tells no types. Memory from `arena`: the statement need not
+ * live on. */
 void rw_question_of(const rw_insert *insert, bool plain, pgw_arena *arena, rw_question *out);
-/* The same for several statements that want defaults alone; their cells are numbered through. */
+/* Makes one question for statements that want defaults alone; their cells are numbered through. */
 void rw_question_of_several(const rw_insert *const *inserts, size_t count, bool plain,
                             pgw_arena *arena, rw_question *out);
-/* Has another SELECT of three texts stand before the question. */
+/* Puts another SELECT of three texts before the question. */
 void rw_question_put_before(rw_question *question, pgw_slice select, pgw_arena *arena);
-/* The value of wanted cell `i`, as such a row tells it (nowhere: NULL); memory from `arena`. */
+/* Reads the answer for wanted cell `i` from such a row (`told.ptr` NULL: the value is NULL); memory
+ * from `arena`. */
 rw_answer rw_answer_read(const rw_question *question, size_t i, pgw_slice type, pgw_slice told,
                          pgw_arena *arena);
-/* Whether the column of wanted cell `i` can be assigned the answer; else 42804. */
+/* Whether the column of wanted cell `i` can be assigned the answer; false with 42804. */
 PGW_MUST_CHECK bool rw_answer_check(const rw_insert *insert, size_t i, const rw_answer *answer,
                                     pgw_error *error);
-/* An error about the question becomes one about what its client wrote, its position with it: 0 if
- * it is about nothing in it. */
+/* Makes an error about the question one about what the client wrote, with its position there; 0:
+ * the error is about none of the client's expressions. */
 void rw_question_failed(const rw_question *question, pgw_error *error);
 
 #endif

@@ -10,13 +10,14 @@
 /* Where rendered bytes go: to a buffer, or only counted until a position is reached. */
 typedef struct writer {
     const rw_insert *insert;
-    pgw_buf *out;  /* NULL: count */
+    pgw_buf *out;  /* NULL: characters are counted */
     size_t wanted; /* characters yet to come before the position, counting from 1 */
-    size_t found;  /* byte offset in the client's text */
-    bool put_in;   /* it is inside of something that was put in there */
+    size_t found;  /* byte offset of the position in the client's text */
+    bool put_in;   /* the position is inside of something that was put in */
     bool done;
-    const char *byte;    /* the very one */
-    const char *written; /* … in what the client wrote; NULL: it is in the text, or ours */
+    const char *byte;    /* the byte of the position, in whatever text it is */
+    const char *written; /* the byte in an expression that the client wrote and a splice holds;
+                            NULL: it is in no such splice */
     bool guard;          /* the next hash is to be guarded */
     pgw_buf scratch;
 } writer;
@@ -54,7 +55,7 @@ static void put_written(writer *w, size_t from, size_t to)
     put(w, (pgw_slice){w->insert->text.ptr + from, to - from}, from, false);
 }
 
-/* The first spelled cell from `at` on. */
+/* The first spelled cell that begins at `at` or later. */
 static size_t next_spelled(const rw_insert *insert, size_t at)
 {
     size_t low = 0, high = insert->spelled_count;
@@ -88,8 +89,8 @@ static void put_splice(writer *w, const rw_splice *splice)
         w->written = w->byte;
 }
 
-/* The client's bytes from `from` to `to` with the splices among them; one at `to` itself belongs to
- * what comes next, unless `last`. */
+/* Writes the client's bytes from `from` to `to` with the splices among them; a splice at `to`
+ * itself belongs to what comes next, unless `last`. */
 static void put_spliced(writer *w, size_t from, size_t to, bool last)
 {
     const rw_insert *insert = w->insert;
@@ -105,8 +106,8 @@ static void put_spliced(writer *w, size_t from, size_t to, bool last)
         put_client(w, from, to);
 }
 
-/* A constant of type int8. -9223372036854775808 is quoted: where the minus is an operator, it is
- * applied to a number that is too large. */
+/* Writes a constant of type int8. -9223372036854775808 is quoted: where the minus is an operator,
+ * it is applied to a number that is too large. */
 void rw_render_hash(const rw_table *table, uint64_t hash, pgw_buf *out)
 {
     bool smallest = table->hash_type == RW_HASH_INT8 && hash == (uint64_t)INT64_MIN;
@@ -120,7 +121,7 @@ void rw_render_hash(const rw_table *table, uint64_t hash, pgw_buf *out)
 static void add_hash(const writer *w, rw_hash_form form, uint64_t hash, size_t row, pgw_buf *text)
 {
     size_t parameter = w->insert->param_count + row + 1;
-    if (w->insert->rows[row].unhashed) /* no search_path, and no cast, changes what these do */
+    if (w->insert->rows[row].unhashed) /* no search_path or cast changes what this text does */
         pgw_buf_add_str(text, rw_table_has_own_casts(w->insert->table)
                                   ? "pg_catalog.int8in(pg_catalog.textout('" RW_REFUSAL "'))"
                                   : "'" RW_REFUSAL "'::varchar::bigint");
@@ -133,7 +134,8 @@ static void add_hash(const writer *w, rw_hash_form form, uint64_t hash, size_t r
         rw_render_hash(w->insert->table, hash, text);
 }
 
-/* Where something of ours is written, which is then counted, if need be, as standing at `at`. */
+/* The buffer for text that keyspread adds; end_ours() counts that text as standing at `at`, if
+ * positions are counted. */
 static pgw_buf *begin_ours(writer *w)
 {
     pgw_buf_clear(&w->scratch);
@@ -146,7 +148,7 @@ static void end_ours(writer *w, size_t at)
         count(w, pgw_slice_buf(&w->scratch), at, true);
 }
 
-/* Half of the guard. */
+/* Writes one half of the guard. */
 static void put_guard(writer *w, void (*half)(const rw_insert *, pgw_buf *), size_t at)
 {
     if (!w->guard)
@@ -155,7 +157,7 @@ static void put_guard(writer *w, void (*half)(const rw_insert *, pgw_buf *), siz
     end_ours(w, at);
 }
 
-/* The hash at `at`, or what the client itself wrote there, which was found right. */
+/* Writes the hash at `at`, or what the client itself wrote there, which was found right. */
 static void put_hash(writer *w, rw_hash_form form, uint64_t hash, size_t index, size_t at)
 {
     const rw_row *row = &w->insert->rows[index];
@@ -171,7 +173,7 @@ static void put_hash(writer *w, rw_hash_form form, uint64_t hash, size_t index, 
     w->guard = false;
 }
 
-/* One row from '(' to ')'. */
+/* Writes one row from '(' to ')'. */
 static void put_row(writer *w, rw_hash_form form, uint64_t hash, size_t index)
 {
     const rw_row *row = &w->insert->rows[index];
@@ -190,13 +192,13 @@ static void put_row(writer *w, rw_hash_form form, uint64_t hash, size_t index)
 static void put_statement(writer *w, rw_hash_form form, const uint64_t *hashes)
 {
     const rw_insert *insert = w->insert;
-    if (insert->row_count == 0) { /* forwarded */
+    if (insert->row_count == 0) { /* a statement that is forwarded, or has a query, has no rows */
         put_spliced(w, 0, insert->text.len, true);
         return;
     }
     put_spliced(w, 0, insert->values, true);
     w->guard = rw_guard_wanted(insert);
-    size_t at = insert->values, next = 0; /* the row behind `at` */
+    size_t at = insert->values, next = 0; /* number of the row behind `at` */
     for (size_t i = 0; i < insert->row_count; i++) {
         const rw_row *row = &insert->rows[i];
         if (row->superseded)

@@ -7,45 +7,44 @@
 
 #include "rewrite/insert/insert.h"
 
-/* What stands in the place of a hash that is not there, and comes to be read as a number: no server
- * stores the row, and the error that it gives in the end (after whatever else it finds) holds this
+/* The text in the place of a hash that cannot be computed. It is read as a number, so no server
+ * stores the row, and the error, which comes after others that the server finds, holds this
  * text. */
 #define RW_REFUSAL "keyspread refuses this"
 
-/* Whether rows without a hash may be sent to fail like that, so that the server finds first
- * whatever is wrong before, or what is wrong with the key: not where the client wrote the hash
- * itself. */
+/* Whether rows without a hash may be sent to fail like that, so that the server first finds
+ * whatever else is wrong: not where the client wrote the hash itself. */
 PGW_MUST_CHECK bool rw_insert_may_fail(const rw_insert *insert);
 
 /* How the hash is written into the text: as decimal constants, or as further parameters
  * $param_count+1 … +row_count (in row order), for Parse. */
 typedef enum rw_hash_form { RW_HASH_CONSTANT, RW_HASH_PARAMETER } rw_hash_form;
 
-/* The whole statement with column list, hash cells, conflict target and expanded RETURNING *.
- * `hashes` has row_count entries (NULL with RW_HASH_PARAMETER). Equals insert->text byte for byte
- * when nothing has to be put in (hash_listed and right). */
+/* Writes the whole statement with column list, hash cells, conflict target and RETURNING's stars
+ * expanded. `hashes` has row_count entries (NULL with RW_HASH_PARAMETER). Equals insert->text byte
+ * for byte when nothing has to be put in (hash_listed and right). */
 void rw_render_statement(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
                          pgw_buf *out);
-/* The bytes that are put in outside of rows: column lists, assignments, an expanded RETURNING. */
+/* How many bytes are put in outside of rows: column lists, assignments, an expanded RETURNING. */
 size_t rw_render_added(const rw_insert *insert);
-/* The three parts of which merged statements are made: head up to and with VALUES, one row
- * "( … , hash)", tail behind the rows (without ';'). A guarded row looks at the columns (guard.h),
- * as the first one of a statement that is rendered whole does. */
+/* Write the parts of merged statements: the head up to and with VALUES, one row with its hash in
+ * brackets, and the tail behind the rows (without ';'). A guarded row looks at the columns
+ * (guard.h), as the first row of a whole statement does. */
 void rw_render_head(const rw_insert *insert, pgw_buf *out);
 void rw_render_row(const rw_insert *insert, size_t row, uint64_t hash, bool guarded, pgw_buf *out);
 void rw_render_tail(const rw_insert *insert, pgw_buf *out);
-/* The hash as it stands there: a constant of type int8 or numeric. */
+/* Writes the hash as a row has it: a constant of type int8 or numeric. */
 void rw_render_hash(const rw_table *table, uint64_t hash, pgw_buf *out);
 /* Maps a position (characters, from 1) in the rendered statement back to the client's text: errors
  * point where the client wrote. A position inside something put in maps to where it was put in; 0
  * if PostgreSQL would have told none. */
 size_t rw_render_position(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
                           size_t position);
-/* The same as a byte offset; and whether it is inside of something put in. */
+/* Maps a position to a byte offset in the client's text; `*put_in`: it is in something put in. */
 size_t rw_render_offset(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
                         size_t position, bool *put_in);
-/* Of a statement that was filled: the byte of the text that it was filled from, if it is in an
- * expression that was kept of that (typed.h); else NULL. */
+/* The byte at a position that is in an expression which rw_keep_expressions() put in (typed.h), in
+ * the text that this comes from; else NULL. */
 const char *rw_render_written(const rw_insert *insert, rw_hash_form form, const uint64_t *hashes,
                               size_t position);
 

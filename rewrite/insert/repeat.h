@@ -9,9 +9,8 @@
 
 /* Whether the next token gives the row's cell of a column of the key. */
 bool rw_repeats_cell(rw_parser *parser, size_t column);
-/* Such a token of a column that the hash is made of, if nothing else is done to it: a time that
- * TimeZone decides is sent as what the row has, for the cell is spelled out (spell.h), and the
- * token would be read anew. */
+/* Replaces a token that repeats a hash_key column's cell by EXCLUDED.column, if it is a time that
+ * TimeZone decides: the cell is spelled out (spell.h), but the token would be read anew. */
 void rw_send_repeated(rw_parser *parser, size_t column, rw_token token);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include "rewrite/insert/parser.h"
 
-/* The splices of RETURNING: columns that stars and the table's name stand for. */
+/* The first splice of RETURNING: columns that stars and the table's name stand for. */
 static const rw_splice *first_splice(const rw_insert *insert)
 {
     const rw_splice *splice = insert->splices, *end = splice + insert->splice_count;
@@ -11,7 +11,7 @@ static const rw_splice *first_splice(const rw_insert *insert)
     return splice;
 }
 
-/* What is returned, with the columns written out, for names to be looked for in it. */
+/* Adds what is returned, with the columns written out, to be searched for names. */
 static void add_returned(const rw_insert *insert, pgw_buf *out)
 {
     pgw_buf_add(out, insert->text.ptr + insert->returning, insert->end - insert->returning);
@@ -49,7 +49,7 @@ bool rw_insert_returns_same(const rw_insert *before, const rw_insert *now)
     return same;
 }
 
-/* Whether a value of its type is written in one way alone, whatever the session has set. */
+/* Whether values of the column's type are written in one way, whatever the session has set. */
 static bool has_one_output(const rw_column *column, const pgw_env *env)
 {
     switch (column->type) {
@@ -74,8 +74,8 @@ size_t rw_place_in_key(const rw_table *table, size_t column)
     return place;
 }
 
-/* In the place of a value for an identity OVERRIDING may put another, of which only hash_key tells.
- */
+/* Whether the key tells a column's stored value. OVERRIDING may replace the value for an identity,
+ * which only the hash_key shows. */
 static bool is_known(const rw_table *table, size_t at, const pgw_env *env)
 {
     const rw_column *column = &table->columns[at];

@@ -5,22 +5,22 @@
 
 #include <string.h>
 
-enum { MAX_DEPTH = 64 }; /* of brackets; deeper, nothing is replaced */
+enum { MAX_DEPTH = 64 }; /* nested brackets; inside of deeper ones no name is replaced */
 enum { LISTED_MOST = 16 /* columns */, NAME_MOST = 63 /* bytes */ };
 
-/* What a bracket opens. */
+/* What a bracket of an item opens. */
 typedef enum bracket {
-    ROW,       /* ROW( or ( alone: e.* in it is its columns */
-    ARGUMENTS, /* of a function: e.* is a row */
-    ELEMENTS   /* [ */
+    ROW,       /* ROW( or a lone (, in which e.* is its columns */
+    ARGUMENTS, /* arguments of a function, among which e.* is a row */
+    ELEMENTS   /* [ of an array or subscript */
 } bracket;
 
 typedef struct item {
     rw_parser *parser;
-    rw_token previous, before; /* taken last, and before that; END: none */
+    rw_token previous, before; /* the token taken last, and the one before it; END: none */
     bracket brackets[MAX_DEPTH];
     size_t depth;
-    bool query; /* in a query the name may mean something else */
+    bool query; /* the item has a query, in which the name may mean something else */
 } item;
 
 /* --- what is put in --- */
@@ -32,7 +32,7 @@ static pgw_slice keep(rw_parser *parser, pgw_buf *buf)
     return text;
 }
 
-/* The visible columns with `prefix` (`e.`) before each. */
+/* Adds the visible columns with `prefix` (`e.`) before each. */
 static void add_columns(const rw_table *table, pgw_slice prefix, pgw_buf *out)
 {
     bool first = true;
@@ -54,7 +54,7 @@ static pgw_slice columns(rw_parser *parser, pgw_slice prefix)
     return keep(parser, &list);
 }
 
-/* `"e".` */
+/* The name by which the table is known, as a qualifier: `"e".` */
 static pgw_slice qualifier(rw_parser *parser)
 {
     pgw_buf name = {0};
@@ -94,7 +94,7 @@ static bool take_star(rw_parser *parser)
     return star;
 }
 
-/* Whether a column comes back as text that settings of output decide. */
+/* Whether a column comes back as text that output settings decide. */
 static bool is_shown(const rw_column *column)
 {
     return !pgw_type_has_one_text(column->type);
@@ -108,8 +108,8 @@ static bool any_is_shown(const rw_table *table)
     return false;
 }
 
-/* [[schema.]table.]* as a whole item, also in brackets; false if it is another one, and nothing is
- * taken. */
+/* Parses [[schema.]table.]* as a whole item, also in brackets; false if the item is something else,
+ * and nothing is taken. */
 static bool parse_star(rw_parser *parser)
 {
     rw_mark mark = rw_mark_here(parser);
@@ -139,7 +139,7 @@ static bool parse_star(rw_parser *parser)
 
 /* --- the table's name in an expression --- */
 
-/* Words behind which an operand stands. */
+/* Whether an operand stands behind the word. */
 static bool precedes_operand(pgw_slice text, rw_token word)
 {
     static const char *const words[] = {
@@ -175,7 +175,7 @@ static bool take_known_name(rw_parser *parser)
     return rw_at_name(parser) && pgw_slice_eq_str(rw_take_name(parser), parser->known_as);
 }
 
-/* What follows a name that is no row: a call, a typed literal, the name of an argument. */
+/* Whether the name before is no row, but a call, a typed literal, an argument's name. */
 static bool at_continuation(const rw_parser *parser)
 {
     pgw_slice token = rw_token_text(parser->text, parser->token);
@@ -191,7 +191,7 @@ static bool is_bracketed(const item *it)
            !rw_token_is(text, it->before, "row") && rw_at(it->parser, ')');
 }
 
-/* The table's name, or name.*, as a row; false if it is something else, and nothing is taken. */
+/* Parses the table's name, or name.*, as a row; false: something else, and nothing is taken. */
 static bool parse_row(item *it)
 {
     rw_parser *parser = it->parser;
@@ -218,7 +218,7 @@ static bool take_bracketed_name(rw_parser *parser)
            (!rw_take(parser, '.') || take_star(parser)) && rw_take(parser, ')');
 }
 
-/* (name).* is the columns, (name).column is left as it is. */
+/* Parses (name).*, which is the columns, or (name).column, which is left as it is. */
 static bool parse_selection(item *it)
 {
     rw_parser *parser = it->parser;
@@ -255,7 +255,7 @@ static bool may_replace(const item *it)
            rw_table_column(parser->table, name) == parser->table->column_count;
 }
 
-/* One token, or more that were replaced; false if a bracket is closed that was not opened. */
+/* Takes one token, or several that are replaced; false: a bracket closes that was not opened. */
 static bool take_part(item *it)
 {
     rw_parser *parser = it->parser;
@@ -298,7 +298,7 @@ static bool at_end_of_plain(const rw_parser *parser)
     return rw_at(parser, ',') || rw_at_end(parser);
 }
 
-/* Notes one more column in the list; false: there is to be none. */
+/* Notes one more column in the list; false: the columns cannot be listed. */
 static bool list_column(rw_parser *parser, size_t column, pgw_slice name)
 {
     rw_insert *insert = parser->insert;
@@ -310,8 +310,8 @@ static bool list_column(rw_parser *parser, size_t column, pgw_slice name)
     return true;
 }
 
-/* [table.]column [[AS] label] as a whole item; false if it is another one, and nothing is taken.
- * `*lists`: it is in the list of columns. */
+/* Parses [table.]column [[AS] label] as a whole item; false if the item is something else, and
+ * nothing is taken. `*lists` becomes false if the column does not fit into the list. */
 static bool parse_column(rw_parser *parser, bool *lists)
 {
     rw_mark mark = rw_mark_here(parser);
@@ -337,8 +337,8 @@ static bool parse_column(rw_parser *parser, bool *lists)
     return false;
 }
 
-/* Rows that return columns may travel with others', who get their own; what an expression calls may
- * look at the session. */
+/* Parses the list of RETURNING. Rows that return columns may be batched with others', for each
+ * client gets its own; an expression may call what looks at the session. */
 rw_outcome rw_parse_returning(rw_parser *parser)
 {
     bool lists = true, star = false;

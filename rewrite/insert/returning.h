@@ -7,7 +7,7 @@
 
 #include "rewrite/insert/parser.h"
 
-/* Behind RETURNING. */
+/* Parses the list behind RETURNING. */
 PGW_MUST_CHECK rw_outcome rw_parse_returning(rw_parser *parser);
 
 #endif

@@ -7,7 +7,7 @@ static rw_lexer lexer_of(const rw_insert *insert, size_t from, size_t to, const 
     return lexer;
 }
 
-/* Whether a row is the first one with its parameters counted on by `width` a row. */
+/* Whether a row is the first one with its parameters' numbers higher by `row` * `width`. */
 static bool repeats_first(const rw_insert *insert, size_t row, size_t width, const pgw_env *env)
 {
     rw_lexer one = lexer_of(insert, insert->rows[0].open, insert->rows[0].close, env);

@@ -7,8 +7,8 @@
 
 #include "rewrite/insert/insert.h"
 
-/* How many parameters each row has, if the rows differ in nothing but their numbers, which go on
- * from row to row, and none stands outside of the rows; else 0. */
+/* How many parameters each row has, if the rows differ in nothing but the parameters' numbers,
+ * which go on from row to row, and no parameter stands outside of the rows; else 0. */
 size_t rw_insert_row_width(const rw_insert *insert, const pgw_env *env);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* The list that PostgreSQL would take: the visible columns, as many as there are values. */
+/* Makes the list that PostgreSQL would take: the visible columns, as many as there are values. */
 static void list_columns(rw_parser *parser, size_t count)
 {
     const rw_table *table = parser->table;
@@ -34,13 +34,14 @@ static void list_columns(rw_parser *parser, size_t count)
 static rw_outcome wrong_count(rw_parser *parser, const char *message, size_t offset)
 {
     if (parser->unknown_column)
-        return RW_PASS; /* which PostgreSQL complains of first */
+        return RW_PASS; /* PostgreSQL complains of the unknown column first */
     pgw_fail(parser->error, "42601", "%s", message);
     rw_set_position(parser, offset);
     return RW_REFUSED;
 }
 
-/* Few are in the arena; with many, what they outgrow would be more than they are. */
+/* Keeps a few rows in the arena, and many in memory of their own: arrays that they outgrow would
+ * fill the arena. */
 static void grow_rows(rw_parser *parser)
 {
     enum { FEW = 64 };
@@ -76,7 +77,7 @@ static bool is_constant(const rw_cell *cell)
            cell->kind != RW_CELL_EXPRESSION;
 }
 
-/* Whether the value is made of another type's text that settings decide, or may be. */
+/* Whether the value is made of another type's text, which settings may decide. */
 static bool is_shown(const rw_cell *cell, const rw_column *column)
 {
     if (cell->cast_count == 0 || cell->kind == RW_CELL_NULL)
@@ -91,7 +92,7 @@ static bool is_shown(const rw_cell *cell, const rw_column *column)
     return !one_text;
 }
 
-/* 9 is any digit, + a sign. */
+/* Whether the text has a form in which 9 is any digit, and + a sign. */
 static bool has_form(pgw_slice text, const char *form)
 {
     for (size_t i = 0; i < text.len; i++, form++) {
@@ -120,7 +121,7 @@ static bool is_read_alike(uint32_t type, pgw_slice text)
     }
 }
 
-/* Whether another session, or a later one, may read another value of it. */
+/* Whether another session, or this one later, may read another value of the cell. */
 static bool heeds_settings(const rw_cell *cell, const rw_column *column)
 {
     if (column == NULL || cell->cast_count > 0 || cell->kind == RW_CELL_EXPRESSION)
@@ -128,8 +129,8 @@ static bool heeds_settings(const rw_cell *cell, const rw_column *column)
     return cell->kind == RW_CELL_STRING && !is_read_alike(column->type, cell->text);
 }
 
-/* Whether DateStyle, IntervalStyle or TimeZone decide how such a text is read: a date, a time, an
- * interval, ranges and arrays of them, and whatever is no type of PostgreSQL's own. */
+/* Whether DateStyle, IntervalStyle or TimeZone may decide how a type's text is read: a date, a
+ * time, an interval, ranges and arrays of them, and any type that is not PostgreSQL's own. */
 static bool is_of_time(uint32_t type)
 {
     static const uint32_t types[] = {PGW_UNSPECIFIED,
@@ -163,7 +164,8 @@ static bool is_of_time(uint32_t type)
     return is;
 }
 
-/* … of a constant, which is read once, when its statement is prepared. */
+/* Whether DateStyle, IntervalStyle or TimeZone decide the cell's constant, which is read once, when
+ * its statement is prepared. */
 static bool reads_constant(const rw_cell *cell, const rw_column *column)
 {
     if (cell->kind != RW_CELL_STRING)
@@ -174,8 +176,8 @@ static bool reads_constant(const rw_cell *cell, const rw_column *column)
     return is_of_time(type) && !is_read_alike(type, cell->text);
 }
 
-/* A cast to such a type, or to another that is not known, is found by its name; and so is one to a
- * type that the database has of its own, too. */
+/* Whether the value depends on what names mean: its column's type reads names, or it is cast to a
+ * type that is not known here or that the database may have of its own, too. */
 static bool reads_names(const rw_cell *cell, const rw_column *column)
 {
     bool reads =
@@ -186,8 +188,8 @@ static bool reads_names(const rw_cell *cell, const rw_column *column)
     return reads;
 }
 
-/* What a cell says about its column: a parameter's type, a draw from a sequence, a default, a text
- * that was made of something else. */
+/* Notes what a cell says about its column: a parameter's type, a draw from a sequence, a default, a
+ * text that was made of something else. */
 static void note_cell(rw_parser *parser, const rw_target *target, const rw_cell *cell)
 {
     const rw_table *table = parser->table;
@@ -212,7 +214,8 @@ static void note_cell(rw_parser *parser, const rw_target *target, const rw_cell 
     }
 }
 
-/* The hash column's stands behind those of the key. */
+/* The cell of a row in which a value is kept: the hash column's stands behind those of the key;
+ * `scratch` is for other columns. */
 static rw_cell *cell_of(const rw_table *table, rw_row *row, const rw_target *target,
                         rw_cell *scratch)
 {
@@ -222,8 +225,8 @@ static rw_cell *cell_of(const rw_table *table, rw_row *row, const rw_target *tar
                                                   : (size_t)target->slot];
 }
 
-/* The values between '(' and ')'. The targets of a first row without a list are made behind it, so
- * there the cells are parsed twice, the first time only to count them. */
+/* Parses the values between '(' and ')'. A first row without a column list is parsed twice: its
+ * values are counted before its targets are known. */
 static rw_outcome parse_cells(rw_parser *parser, rw_row *row, size_t *count)
 {
     *count = 0;
@@ -277,7 +280,8 @@ static const char *why_uncomputable(const rw_cell *cell)
     }
 }
 
-/* Whether the cell leaves its column NULL. A cast shows its type first. */
+/* Whether the cell leaves its column NULL. A NULL with a cast does not count: PostgreSQL looks at
+ * its type first. */
 static bool is_null(const rw_parser *parser, const rw_cell *cell, size_t column)
 {
     if (cell->kind == RW_CELL_ABSENT || cell->kind == RW_CELL_DEFAULT)
@@ -285,7 +289,8 @@ static bool is_null(const rw_parser *parser, const rw_cell *cell, size_t column)
     return cell->kind == RW_CELL_NULL && cell->cast_count == 0 && !rw_overridden(parser, column);
 }
 
-/* A constant that only the backend can tell: it is asked for. False: not so, or it cannot be. */
+/* Has the backend asked for a constant whose value only it can tell. False: the value is known
+ * here, or it cannot be asked for. */
 static bool want_constant(rw_parser *parser, size_t index, size_t column)
 {
     const rw_row *row = &parser->insert->rows[index];
@@ -296,7 +301,7 @@ static bool want_constant(rw_parser *parser, size_t index, size_t column)
            rw_want(parser, index, column);
 }
 
-/* The hash_key columns of a row must be constants, or what the backend can be asked for. */
+/* Checks that a row's hash_key columns are constants, or can be asked for. */
 static rw_outcome check_key(rw_parser *parser, size_t index)
 {
     const rw_table *table = parser->table;
@@ -317,7 +322,7 @@ static rw_outcome check_key(rw_parser *parser, size_t index)
             continue;
         }
         if (parser->unknown_column && !parser->insert->hash_listed)
-            return RW_PASS; /* of which PostgreSQL complains first */
+            return RW_PASS; /* PostgreSQL complains of the unknown column first */
         if (rw_want(parser, index, column))
             continue;
         return rw_uncomputable(parser, column,
@@ -380,7 +385,7 @@ static rw_outcome parse_row(rw_parser *parser, size_t *first_count)
     return RW_PARSED;
 }
 
-/* OVERRIDING SYSTEM VALUE, which is put in for the key, must not let others be written. */
+/* Keeps OVERRIDING SYSTEM VALUE, put in for the key, from letting other identities be written. */
 static rw_outcome check_others(rw_parser *parser)
 {
     if (parser->overriding_user)

@@ -7,7 +7,7 @@
 
 #include "rewrite/insert/parser.h"
 
-/* From the '(' of the first row behind VALUES to behind the last, and `depth` more ')'. */
+/* Parses the rows from the first '(' behind VALUES to the end of the last, and `depth` more ')'. */
 PGW_MUST_CHECK rw_outcome rw_parse_rows(rw_parser *parser, size_t depth);
 
 #endif

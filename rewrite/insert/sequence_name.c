@@ -15,7 +15,7 @@ static bool is_next(char c)
     return is_first(c) || (c >= '0' && c <= '9') || c == '$';
 }
 
-/* Behind an identifier of ASCII that begins at `at`; 0: there is none. */
+/* The offset behind an ASCII identifier that begins at `at`; 0: there is none. */
 static size_t identifier(pgw_slice text, size_t at)
 {
     bool quoted = at < text.len && text.ptr[at] == '"';
@@ -31,7 +31,7 @@ static size_t identifier(pgw_slice text, size_t at)
     return at > begun && at < text.len && text.ptr[at] == '"' ? at + 1 : 0;
 }
 
-/* name, or schema.name: the backend would read it. */
+/* Whether the text is `name` or `schema.name`, as the backend would read it. */
 static bool is_name(pgw_slice text)
 {
     size_t end = text.len <= MOST_NAME ? identifier(text, 0) : 0;
@@ -47,7 +47,7 @@ pgw_slice rw_sequence_name(const rw_insert *insert, size_t i)
     if (!wanted->draws || wanted->overridden ||
         insert->table->columns[wanted->column].draws_from == 0)
         return none;
-    rw_lexer lexer; /* what it reads otherwise than its session would is no name */
+    rw_lexer lexer; /* a name never depends on standard_conforming_strings, so `true` will do */
     rw_lexer_init(&lexer, insert->text, true);
     lexer.at = wanted->from;
     rw_token token = rw_lexer_next(&lexer);
@@ -60,7 +60,8 @@ pgw_slice rw_sequence_name(const rw_insert *insert, size_t i)
     return is_name(name) ? name : none;
 }
 
-/* Nobody has a function or type of that name, which might come before PostgreSQL's own. */
+/* A condition: no user has made a function or type of that name, which might be found before
+ * PostgreSQL's own. */
 #define NONE_CALLED(catalog, column, name)                                                         \
     "not exists (select from pg_catalog." catalog " where " column                                 \
     " operator(pg_catalog.=) '" name "' and oid operator(pg_catalog.>=) 16384)"

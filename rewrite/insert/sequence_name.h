@@ -1,14 +1,13 @@
 /*
- * sequence_name: nextval('items_id_seq') in a cell of the key. If the name means the sequence that
- * the column's default draws from, the cell is the same as DEFAULT; what it means, its session's
- * own link can be asked.
+ * sequence_name: nextval('items_id_seq') in a cell of the key, which is as good as DEFAULT if the
+ * name means the sequence of the column's default. The session's own link can be asked about that.
  */
 #ifndef RW_SEQUENCE_NAME_H
 #define RW_SEQUENCE_NAME_H
 
 #include "rewrite/insert/insert.h"
 
-/* What its answer begins with, in the place of a wanted cell's number. */
+/* The first text of the answer, in the place of a wanted cell's number. */
 #define RW_SEQUENCE_NAMED "named"
 
 /* The name in wanted cell `i`, a slice of its text, if the column's default draws from a sequence

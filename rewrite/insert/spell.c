@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Whatever TimeZone is. */
+/* The settings of a session whose TimeZone is not known. */
 static const pgw_env anywhere = {.utf8 = true, .conforming = true};
 
 void rw_spell_time(const pgw_value *value, pgw_buf *out)
@@ -39,7 +39,7 @@ bool rw_cell_heeds_zone(const rw_cell *cell, const rw_column *column, pgw_arena 
     return rw_cell_value(cell, column, RW_NO_PARAMS, &reading, &value) == PGW_UNKNOWABLE;
 }
 
-/* Behind the cell that begins at `at`. */
+/* The offset behind the cell that begins at `at`. */
 static size_t end_of_cell(const rw_insert *insert, size_t at)
 {
     rw_lexer lexer;
@@ -57,11 +57,11 @@ static size_t end_of_cell(const rw_insert *insert, size_t at)
     }
 }
 
-/* `constant` is rendered in the place of these bytes of a cell. */
+/* Has `constant` rendered in the place of these bytes of a cell. */
 static void put(rw_insert *insert, size_t from, size_t to, pgw_buf *constant, pgw_arena *arena)
 {
     size_t count = insert->spelled_count;
-    if ((count & (count - 1)) == 0) { /* it has room for the next power of two */
+    if ((count & (count - 1)) == 0) { /* the list has room for the next power of two */
         rw_spelled *more = pgw_arena_alloc(arena, (count == 0 ? 1 : count * 2) * sizeof *more);
         if (count > 0)
             memcpy(more, insert->spelled, count * sizeof *more);
@@ -73,7 +73,7 @@ static void put(rw_insert *insert, size_t from, size_t to, pgw_buf *constant, pg
     insert->spelled[i] = (rw_spelled){from, to, pgw_arena_keep(arena, constant)};
 }
 
-/* What is rendered in the place of the cell; without its quotes. */
+/* Has a time rendered in the place of the cell, and returns it without its quotes. */
 static pgw_slice put_time(rw_insert *insert, const rw_cell *cell, const pgw_value *value,
                           pgw_arena *arena)
 {
@@ -101,7 +101,7 @@ static bool is_keyed(const rw_insert *insert, size_t column)
 {
     const rw_table *table = insert->table;
     bool keyed = insert->verb != RW_VERB_INSERT &&
-                 insert->row_count > 1; /* of two equal keys a row is left out */
+                 insert->row_count > 1; /* UPSERT and REPLACE leave out rows of equal keys */
     for (size_t h = 0; h < table->hash_key_count && !keyed; h++)
         keyed = table->hash_key[h] == column;
     return keyed;
@@ -124,18 +124,17 @@ typedef struct speller {
     rw_insert *insert;
     const pgw_env *env;
     pgw_arena *arena;
-    bool
-        backslashes; /* there are some in the text; escapes in other encodings are for the server */
+    bool backslashes; /* the text has backslashes, in an encoding whose escapes can be read here */
 } speller;
 
 static speller spell(rw_insert *insert, const pgw_env *env, pgw_arena *arena)
 {
     bool any = memchr(insert->text.ptr, '\\', insert->text.len) != NULL;
-    bool moves = env->conforming || !env->settled; /* else the server warns of them */
+    bool moves = env->conforming || !env->settled; /* the server warns of backslashes otherwise */
     return (speller){insert, env, arena, any && moves && (env->utf8 || env->conforming)};
 }
 
-/* '…' with a backslash; its casts stay. */
+/* Spells out a constant '…' that has a backslash; its casts stay. */
 static void spell_backslashes(const speller *it, size_t row, size_t k)
 {
     const rw_cell *cell = &it->insert->rows[row].key[k];
@@ -183,8 +182,8 @@ static void spell_constant(const speller *it, size_t row, size_t k)
         spell_backslashes(it, row, k);
     } else if (rw_cell_value(cell, &table->columns[table->primary_key[k]], RW_NO_PARAMS, &reading,
                              &value) == PGW_KNOWN) {
-        cell->text =
-            put_time(it->insert, cell, &value, it->arena); /* its hash is the same for ever */
+        /* The row's hash is the same from now on. */
+        cell->text = put_time(it->insert, cell, &value, it->arena);
         cell->cast_count = 0;
     }
 }
@@ -197,7 +196,8 @@ void rw_spell_constants(rw_insert *insert, const pgw_env *env, pgw_arena *arena)
             spell_constant(&it, r, k);
 }
 
-/* A cast of one to the other asks for it; the type that is not known here may be either. */
+/* Whether TimeZone decides a cast to a time type: it is from or to timestamptz, or from a type that
+ * is not known here. */
 static bool is_zoned_cast(uint32_t from, uint32_t to)
 {
     return from != to && is_of_time(to) &&

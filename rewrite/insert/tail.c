@@ -22,7 +22,7 @@ static bool is_key(const rw_table *table, size_t column)
 
 /* --- ON CONFLICT --- */
 
-/* An element of a conflict target that is more than a name: up to its ',' or ')'. */
+/* Skips an element of a conflict target that is more than a name, up to its ',' or ')'. */
 static bool skip_element(rw_parser *parser)
 {
     while (!rw_at(parser, ',') && !rw_at(parser, ')')) {
@@ -36,8 +36,8 @@ static bool skip_element(rw_parser *parser)
     return true;
 }
 
-/* Takes `name` or `((name))`; column_count if there is none, or it is only the beginning of an
- * expression. */
+/* Takes `name` or `((name))`; column_count: there is no such column, or it is only the beginning of
+ * an expression. */
 static size_t take_target_column(rw_parser *parser)
 {
     const rw_table *table = parser->table;
@@ -53,9 +53,9 @@ static size_t take_target_column(rw_parser *parser)
     return call || open > 0 ? table->column_count : column;
 }
 
-/* The columns of a conflict target up to its ')', with COLLATE and operator classes, which the
- * backend judges. `*whole` says whether they are the columns of the key, and `*hashed` whether the
- * hash column is among them. */
+/* Parses the columns of a conflict target up to its ')', with COLLATE and operator classes, which
+ * the backend judges. `*whole`: they are the columns of the key; `*hashed`: the hash column is
+ * among them. */
 static rw_outcome parse_target(rw_parser *parser, bool *whole, bool *hashed)
 {
     const rw_table *table = parser->table;
@@ -77,7 +77,7 @@ static rw_outcome parse_target(rw_parser *parser, bool *whole, bool *hashed)
     return RW_PARSED;
 }
 
-/* PostgreSQL says it of the parenthesis at `position`. */
+/* Denies the hash column in a conflict target, with PostgreSQL's error at the parenthesis. */
 static rw_outcome deny_target(rw_parser *parser, size_t position)
 {
     pgw_fail(parser->error, "42703", "column \"%s\" does not exist",
@@ -86,7 +86,7 @@ static rw_outcome deny_target(rw_parser *parser, size_t position)
     return RW_REFUSED;
 }
 
-/* Behind the '(' of a conflict target. */
+/* Parses a conflict target behind its '('. */
 static rw_outcome parse_conflict_columns(rw_parser *parser)
 {
     bool whole = false, hashed = false;
@@ -107,7 +107,7 @@ static rw_outcome parse_conflict_columns(rw_parser *parser)
     return RW_PARSED;
 }
 
-/* The whole key in the place of its constraint's name, which may mean another by now. */
+/* Puts the whole key in the place of its constraint's name, which may mean another by now. */
 static void name_key(rw_parser *parser, size_t from, size_t to)
 {
     const rw_table *table = parser->table;
@@ -122,7 +122,7 @@ static void name_key(rw_parser *parser, size_t from, size_t to)
     rw_add_splice(parser, from, to - from, keep(parser, &text));
 }
 
-/* Behind ON CONFLICT ON. */
+/* Parses CONSTRAINT name, behind ON CONFLICT ON. */
 static rw_outcome parse_constraint(rw_parser *parser)
 {
     if (!rw_take_word(parser, "constraint") || !rw_at_name(parser))
@@ -133,7 +133,7 @@ static rw_outcome parse_constraint(rw_parser *parser)
     return RW_PARSED;
 }
 
-/* ON CONSTRAINT name, or (column, …) WHERE …, or nothing. */
+/* Parses ON CONSTRAINT name, or a list of columns with its WHERE, or nothing. */
 static rw_outcome parse_conflict_target(rw_parser *parser)
 {
     if (rw_take_word(parser, "on"))
@@ -147,7 +147,7 @@ static rw_outcome parse_conflict_target(rw_parser *parser)
     return outcome;
 }
 
-/* Behind ON. */
+/* Parses CONFLICT … behind ON. */
 static rw_outcome parse_conflict(rw_parser *parser)
 {
     parser->insert->has_conflict = true;
@@ -210,11 +210,11 @@ static void add_assignments(rw_parser *parser, pgw_buf *out)
         add_assignment(out, first, table->columns[i].name, listed);
         first = false;
     }
-    if (first) /* so that the row is counted */
+    if (first) /* the first key column is set to itself, so that the row is counted */
         add_assignment(out, true, table->columns[table->primary_key[0]].name, true);
 }
 
-/* UPSERT and REPLACE are INSERT … ON CONFLICT on the whole key. */
+/* Makes UPSERT and REPLACE an INSERT … ON CONFLICT on the whole key. */
 static rw_outcome add_conflict(rw_parser *parser)
 {
     const rw_table *table = parser->table;

@@ -7,7 +7,7 @@
 
 #include "rewrite/insert/parser.h"
 
-/* ON CONFLICT and RETURNING, or what UPSERT and REPLACE mean; up to the end. */
+/* Parses ON CONFLICT and RETURNING, or adds what UPSERT and REPLACE mean; up to the end. */
 PGW_MUST_CHECK rw_outcome rw_parse_tail(rw_parser *parser);
 
 #endif

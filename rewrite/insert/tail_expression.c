@@ -3,7 +3,7 @@
 #include "rewrite/insert/merged_call.h"
 #include "rewrite/lex/lexer_text.h"
 
-/* A column may be set to its default. */
+/* Notes the word DEFAULT, by which a column with a computed default may be set. */
 static void note_default(rw_parser *parser)
 {
     for (size_t i = 0; i < parser->table->column_count; i++)
@@ -11,7 +11,7 @@ static void note_default(rw_parser *parser)
             rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
 }
 
-/* Text may be made of a value of another type. */
+/* Whether the token may make text of a value of another type. */
 static bool makes_text(const rw_parser *parser)
 {
     return parser->token.kind == RW_TOKEN_CAST || rw_at_word(parser, "cast") ||
@@ -19,7 +19,7 @@ static bool makes_text(const rw_parser *parser)
            pgw_slice_eq_str(rw_token_text(parser->text, parser->token), "||");
 }
 
-/* Functions in SET and WHERE that merged rows may call. */
+/* Whether a call in SET or WHERE is of a function that merged rows may call. */
 static bool is_harmless_call(const rw_parser *parser)
 {
     static const char *const names[] = {"coalesce",
@@ -50,8 +50,8 @@ static bool is_harmless_call(const rw_parser *parser)
     return rw_is_merged_function(name) || rw_at_word(parser, "extract");
 }
 
-/* A name stands behind another and a dot, and none of the table's columns is called so: it may be a
- * function of that schema, or one that takes a row as `row.name`. */
+/* Whether a name stands behind another and a dot, and none of the table's columns is called so: it
+ * may be a function of that schema, or one that takes a row as `row.name`. */
 static bool is_of_another(rw_parser *parser)
 {
     bool behind = parser->last_end > 0 && parser->text.ptr[parser->last_end - 1] == '.';
@@ -61,8 +61,8 @@ static bool is_of_another(rw_parser *parser)
     return rw_table_column(parser->table, name) == parser->table->column_count;
 }
 
-/* Where code of the database's own runs unnamed, in operators, casts and domains: whether the token
- * is a part of constants, parameters, columns and what chooses between them. */
+/* Whether the token is a part of constants, parameters, columns and what chooses between them:
+ * asked where operators, casts and domains may run code of the database's own. */
 static bool is_plain(rw_parser *parser)
 {
     static const char *const words[] = {"excluded", "coalesce", "null",  "true",
@@ -80,7 +80,7 @@ static bool is_plain(rw_parser *parser)
            rw_table_column(parser->table, name) < parser->table->column_count;
 }
 
-/* Whether it may run code of the database's own. */
+/* Whether the token may run code of the database's own. */
 static bool may_run(rw_parser *parser)
 {
     const rw_table *table = parser->table;

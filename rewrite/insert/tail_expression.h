@@ -7,11 +7,11 @@
 
 #include "rewrite/insert/parser.h"
 
-/* Takes one token. A query, or a function not known here, would see another state in a merged
- * statement. */
+/* Takes one token, and notes a query, or a function not known here, which would see another state
+ * in a merged statement. */
 void rw_skip_tail_token(rw_parser *parser);
-/* Up to a word of the clause, or a ',' if `commas`, outside of brackets; false if they do not pair.
- */
+/* Takes tokens up to a word of the clause, or a ',' if `commas`, outside of brackets; false if
+ * brackets do not pair. */
 PGW_MUST_CHECK bool rw_skip_tail_expression(rw_parser *parser, bool commas);
 
 #endif

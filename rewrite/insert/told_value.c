@@ -5,8 +5,8 @@ static bool is_time(uint32_t type)
     return type == PGW_DATE || type == PGW_TIMESTAMP || type == PGW_TIMESTAMPTZ;
 }
 
-/* What makes text of a value where a cast may be somebody's own; NULL: there is a cast that is
- * PostgreSQL's. */
+/* The function that makes text of a value where a cast may be somebody's own; NULL: PostgreSQL has
+ * a cast of its own. */
 static const char *output_of(uint32_t type)
 {
     switch (type) {

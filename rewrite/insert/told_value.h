@@ -7,8 +7,8 @@
 
 #include "rewrite/hash/table.h"
 
-/* What stands around it, whatever DateStyle and extra_float_digits are: dates and times in ISO
- * form, real numbers as a record's bytes. */
+/* The text before and behind the value, which is then told alike whatever DateStyle and
+ * extra_float_digits are: dates and times in ISO form, real numbers as a record's bytes. */
 const char *rw_told_before(const rw_column *column);
 const char *rw_told_behind(const rw_column *column);
 

@@ -5,9 +5,9 @@
 
 /* A type's name while it is read. */
 typedef struct type_name {
-    pgw_slice name;  /* of pg_type, or as the grammar spells it */
-    bool keyword;    /* neither quoted nor qualified: may be a word of the grammar */
-    bool in_catalog; /* behind "pg_catalog." */
+    pgw_slice name;  /* the name in pg_type, or as the grammar spells it */
+    bool keyword;    /* the name is neither quoted nor qualified: it may be a word of the grammar */
+    bool in_catalog; /* the name stands behind "pg_catalog." */
     int32_t modifiers[2];
     int modifier_count;
 } type_name;
@@ -30,7 +30,7 @@ static bool take_modifiers(rw_parser *parser, type_name *type)
     return rw_take(parser, ')');
 }
 
-/* [WITH | WITHOUT] TIME ZONE behind `timestamp` and `time` */
+/* Takes [WITH | WITHOUT] TIME ZONE behind `timestamp` and `time`. */
 static bool take_zone(rw_parser *parser, bool *with)
 {
     *with = rw_at_word(parser, "with");
@@ -40,7 +40,7 @@ static bool take_zone(rw_parser *parser, bool *with)
     return rw_take_word(parser, "time") && rw_take_word(parser, "zone");
 }
 
-/* The words of which the grammar makes types; those of one word are left to pgw_type_by_name(). */
+/* Takes the words of types of several words; others are left to pgw_type_by_name(). */
 static bool take_grammar_words(rw_parser *parser, type_name *type)
 {
     bool national = pgw_slice_eq_str(type->name, "national");
@@ -71,8 +71,8 @@ static bool take_times(rw_parser *parser, type_name *type)
     return true;
 }
 
-/* numeric(p, s), varchar(n), timestamp(p) … as the type's typmodin packs them; false if it is not
- * allowed or not known here. */
+/* Packs numeric(p, s), varchar(n) or timestamp(p) as the type's typmodin does; false if a modifier
+ * is not allowed or not known here. */
 static bool pack_modifiers(const type_name *type, uint32_t oid, int32_t *typmod)
 {
     int32_t first = type->modifiers[0], second = type->modifiers[1];
@@ -87,7 +87,7 @@ static bool pack_modifiers(const type_name *type, uint32_t oid, int32_t *typmod)
         return type->modifier_count == 1 && first <= 6;
     case PGW_NUMERIC:
         if (first < 1 || first > 1000 || second > 1000)
-            return false; /* the server's error: 22023 */
+            return false; /* the server gives the error 22023 */
         *typmod = (first << 16 | second) + 4;
         return true;
     default:
@@ -95,7 +95,8 @@ static bool pack_modifiers(const type_name *type, uint32_t oid, int32_t *typmod)
     }
 }
 
-/* What is quoted or qualified is found in pg_type, which has not the words of the grammar. */
+/* The type's oid. A quoted or qualified name is found in pg_type, which does not have the words of
+ * the grammar. */
 static uint32_t oid_of(const type_name *type)
 {
     char qualified[80];
@@ -125,8 +126,8 @@ static rw_cast resolve(const type_name *type, bool prefix)
     return cast;
 }
 
-/* Whether it is certainly PostgreSQL's, or an array of it. A database that has types of its own of
- * these names does not come so far. */
+/* Whether the type is certainly PostgreSQL's, or an array of such a type. Databases with own types
+ * of these names do not come so far. */
 static bool is_built_in(const type_name *type)
 {
     static const char *const words[] = {"interval", "time", "bit"};
@@ -138,7 +139,7 @@ static bool is_built_in(const type_name *type)
     return known;
 }
 
-/* [pg_catalog.]name */
+/* Takes [pg_catalog.]name, or a name of another schema, which is `*foreign`. */
 static bool take_type_name(rw_parser *parser, type_name *type, bool *foreign)
 {
     bool quoted = parser->token.kind == RW_TOKEN_QUOTED;
@@ -185,7 +186,7 @@ bool rw_parse_type(rw_parser *parser, bool prefix, rw_cast *cast)
         !take_array(parser, &array))
         return false;
     *cast = resolve(&type, prefix);
-    bool strict = parser->table != NULL && parser->table->casts_run; /* NULL: a cell alone */
+    bool strict = parser->table != NULL && parser->table->casts_run; /* a lone cell has no table */
     if (strict && (foreign || !is_built_in(&type)))
         rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
     if (foreign || array)

@@ -10,7 +10,7 @@
  * may have taken some tokens. A type that is not known here is PGW_UNSPECIFIED. `prefix`: in front
  * of a string, where character types have no length unless it is written. */
 PGW_MUST_CHECK bool rw_parse_type(rw_parser *parser, bool prefix, rw_cast *cast);
-/* regclass, regtype and their like, and arrays of them: numbers of what names mean. */
+/* Whether a type reads names: regclass, regtype and their like, and arrays of them. */
 bool rw_type_is_of_names(uint32_t type);
 
 #endif

@@ -7,7 +7,7 @@ static pgw_slice behind_expression(const rw_insert *asked, const rw_wanted *want
                                    pgw_arena *arena)
 {
     pgw_buf text = {0};
-    pgw_buf_add_str(&text, "\n)"); /* a comment may be its end */
+    pgw_buf_add_str(&text, "\n)"); /* the expression may end in a comment */
     if (wanted->overridden)
         pgw_buf_addf(&text, "::pg_catalog.%s",
                      rw_asked_type(asked->table->columns[wanted->column].type));
@@ -15,8 +15,9 @@ static pgw_slice behind_expression(const rw_insert *asked, const rw_wanted *want
     return pgw_arena_keep(arena, &text);
 }
 
-/* The server drops what stands behind OR before it evaluates anything. From the last to the first:
- * what is put in comes before what is there already. */
+/* Puts an expression before byte `at`. The server drops what stands behind OR before it evaluates
+ * anything. The parts go from the last to the first, because each comes before what is there
+ * already. */
 static void put_before(rw_insert *insert, size_t at, const rw_insert *asked,
                        const rw_wanted *wanted, pgw_arena *arena)
 {

@@ -1,7 +1,6 @@
 /*
- * typed: expressions of a key that are asked for when their parameters are bound stay in the
- * statement that is prepared, never evaluated, so that the parameters have the types, and Parse the
- * errors, that they had.
+ * typed: expressions of a key that are asked for at Bind stay in the prepared statement, never
+ * evaluated, so that its parameters keep their types, and Parse its errors.
  */
 #ifndef RW_TYPED_H
 #define RW_TYPED_H

@@ -5,11 +5,11 @@
 #include <string.h>
 
 enum {
-    MOST_EXPRESSIONS = 256, /* in a statement: each is a SELECT of its own … */
+    MOST_EXPRESSIONS = 256, /* expressions in one statement: each is a SELECT in the question */
     MOST_WANTED = 1 << 20
 };
 
-/* Its text is written for standard_conforming_strings. */
+/* Whether the default can be asked for: its text is written for standard_conforming_strings. */
 static bool has_default(const rw_parser *parser, size_t column)
 {
     const rw_column *of = &parser->table->columns[column];
@@ -17,7 +17,7 @@ static bool has_default(const rw_parser *parser, size_t column)
            (parser->env->conforming || strchr(of->default_text, '\\') == NULL);
 }
 
-/* Behind the cell that begins at `at`. */
+/* The offset behind the cell that begins at `at`. */
 static size_t end_of_cell(rw_parser *parser, size_t at)
 {
     rw_mark here = rw_mark_here(parser);
@@ -30,10 +30,9 @@ static size_t end_of_cell(rw_parser *parser, size_t at)
     return end;
 }
 
-/* Whether the backend can be asked for what is written: it is no mere constant, unless any will do:
- * one that could not be read is an error, which comes before anything is asked. `*parameters`: a
- * Bind tells some of it.
- */
+/* Whether the backend can be asked for what is written, which must be more than a constant, unless
+ * `any`: one that could not be read is an error, which comes before anything is asked.
+ * `*parameters`: a Bind tells some of it. */
 static bool can_be_asked(const rw_parser *parser, size_t from, size_t to, bool any,
                          bool *parameters)
 {
@@ -51,14 +50,15 @@ static bool can_be_asked(const rw_parser *parser, size_t from, size_t to, bool a
     return more;
 }
 
-/* … which is cast into the column's, as it might be by somebody's own cast. */
+/* Whether the constant has a type of its own, of which it is cast into the column's, perhaps by
+ * somebody's own cast. */
 static bool has_own_type(const rw_cell *cell)
 {
     return cell->kind == RW_CELL_INTEGER || cell->kind == RW_CELL_DECIMAL ||
            cell->kind == RW_CELL_BOOL;
 }
 
-/* Casts are to types that keyspread knows. */
+/* Whether all casts are to types that keyspread knows, which run no code of the database's own. */
 static bool runs_no_code(const rw_cell *cell)
 {
     for (size_t i = 0; i < cell->cast_count && i < RW_MAX_CASTS; i++)
@@ -67,7 +67,7 @@ static bool runs_no_code(const rw_cell *cell)
     return true;
 }
 
-/* nextval('…'), and nothing else: it has no effect that a transaction could undo. */
+/* Whether the cell is nextval('…') alone, which has no effect that a transaction could undo. */
 static bool only_draws(const rw_parser *parser, size_t from, size_t to)
 {
     pgw_slice text = parser->text;
@@ -91,7 +91,7 @@ static bool only_draws(const rw_parser *parser, size_t from, size_t to)
 static void *grown(pgw_arena *arena, const void *list, size_t count, size_t size)
 {
     if (count > 0 && (count & (count - 1)) != 0)
-        return (void *)list; /* its size is the next power of two */
+        return (void *)list; /* the list has room for the next power of two */
     void *more = pgw_arena_alloc(arena, (count == 0 ? 1 : count * 2) * size);
     if (count > 0)
         memcpy(more, list, count * size);
@@ -114,8 +114,8 @@ static bool is_appended(const rw_insert *insert, size_t column)
     return false;
 }
 
-/* The column gets a cell at the end of each row. Where the client lists no columns, those in
- * between get theirs, too: it is the order that tells which is which. */
+/* Gives the column a cell at the end of each row. Where the client lists no columns, those in
+ * between get theirs, too, because values go by their order. */
 static void append_up_to(rw_parser *parser, size_t column)
 {
     const rw_table *table = parser->table;
@@ -144,14 +144,14 @@ static void add(rw_parser *parser, rw_wanted wanted)
     }
 }
 
-/* An UPSERT names its key. */
+/* Whether values may be asked for. UPSERT and REPLACE must name their key. */
 static bool may_want(const rw_parser *parser)
 {
     return !parser->unknown_column && !parser->table->forward_uncomputable &&
            parser->insert->verb == RW_VERB_INSERT;
 }
 
-/* A part of a column is set, column[1] or column.field. */
+/* Whether only a part of the column is set: column[1] or column.field. */
 static bool is_indirect(const rw_parser *parser, size_t column)
 {
     for (size_t i = 0; i < parser->target_count; i++)
@@ -178,7 +178,7 @@ bool rw_want(rw_parser *parser, size_t row, size_t column)
     if ((!wanted.expression || wanted.overridden) && !has_default(parser, column))
         return false;
     if (parser->table->defaults_unknown && insert->wanted_count >= MOST_EXPRESSIONS)
-        return false; /* … and so is each default, of a database that tells no types */
+        return false; /* each default is a SELECT of its own, if the database tells no types */
     if (cell->kind == RW_CELL_ABSENT) {
         append_up_to(parser, column);
     } else {

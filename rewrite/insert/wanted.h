@@ -7,11 +7,11 @@
 
 #include "rewrite/insert/parser.h"
 
-/* Notes that the backend is to be asked for this column of the hash_key in row `row`, which is no
- * constant there. False: it cannot be. */
+/* Notes that the backend is to be asked for a column of the hash_key in row `row`, which is no
+ * known constant there. False: it cannot be asked. */
 PGW_MUST_CHECK bool rw_want(rw_parser *parser, size_t row, size_t column);
-/* Refuses several rows of which one asks by lastval() what those before it have drawn: here all
- * draw first. */
+/* Refuses several rows of which one calls lastval(): numbers for all rows are drawn before the
+ * statement runs. */
 PGW_MUST_CHECK rw_outcome rw_check_last(rw_parser *parser);
 /* Takes DEFAULT VALUES, one row of nothing but defaults. */
 PGW_MUST_CHECK rw_outcome rw_want_defaults(rw_parser *parser);
