@@ -1,7 +1,5 @@
-#include "protocol/copy/rows.h"
-
+#include "protocol/copy/cut.h"
 #include "protocol/copy/fields.h"
-#include "protocol/copy/sixteen.h"
 
 #include <endian.h>
 #include <stddef.h>
@@ -10,71 +8,6 @@
 
 /* Of so many lines the length is known: of more than can be on their way to the server. */
 enum { LINES = 65536 };
-
-typedef enum eol { EOL_UNKNOWN, EOL_NL, EOL_CR, EOL_CRNL } eol;
-
-/* What binary data is about to say. */
-typedef enum place {
-    IN_SIGNATURE,
-    IN_EXTENSION_LENGTH,
-    IN_EXTENSION,
-    IN_COUNT, /* How many fields a tuple has; -1 ends the data. */
-    IN_LENGTH,
-    IN_VALUE,
-    IN_TRAILER /* It has ended, or is nothing that the server would take. */
-} place;
-
-enum { SIGNATURE = 15 }; /* bytes of the signature and the flags behind it */
-
-typedef struct binary {
-    place place;
-    unsigned char number[4]; /* The first `have` bytes of a number that came in parts. */
-    size_t have;             /* How many bytes of `number` have come. */
-    size_t left;   /* Bytes of the signature, extension or value that are still to come. */
-    int32_t count; /* How many fields the tuple has. */
-} binary;
-
-enum { SPECIALS = 5, UNQUOTED_SPECIALS = 4 };
-
-struct pgw_copy {
-    sixteen specials[SPECIALS]; /* Bytes that end a run of plain ones, each sixteen times. */
-    bool special[256];          /* Whether a byte is one of these. */
-    const pgw_copy_options *options;
-    pgw_copy_fill *fill;
-    void *context;
-    size_t column;  /* The field at hand is of this column, from 0. */
-    size_t wanted;  /* The number, from 1, of the field at hand among those that are read; 0: it is
-                       not. */
-    uint64_t line;  /* The row at hand is on this line, from 1. */
-    uint64_t rows;  /* So many rows have had their field added. */
-    size_t header;  /* `out` was so long when the header's line had ended. */
-    size_t len;     /* So many bytes of the row at hand were in earlier chunks. */
-    bool ended;     /* The rest is no data. */
-    bool marked;    /* A line of csv has said that the data ends. */
-    bool backslash; /* The byte before was a backslash that says what this one means. */
-    bool behind_cr; /* The byte before was a carriage return that ended a line. */
-    bool quoted, escaped; /* The byte is inside of quotes; it stands behind an escape there. */
-    eol eol;
-    bool began; /* The first line has ended. */
-    bool odd;   /* The row whose field is added has other than options->columns fields. */
-    const pgw_copy_fault *wrong; /* The first that was found; NULL: none was. */
-    binary binary;
-    pgw_buf raw;            /* The bytes of the row's fields that are read. */
-    size_t *begins, *ends;  /* Where each field that is read begins and ends in `raw`. */
-    pgw_copy_field *fields; /* The fields that `fill` is given. */
-    bool overlong;          /* `raw` lacks something. */
-    unsigned char *lengths; /* Of the last LINES lines. */
-};
-
-/* A piece of the data while it is read. */
-typedef struct chunk {
-    pgw_copy *copy;
-    const char *at, *end;
-    const char *row;   /* Where the row at hand begins, or the chunk if it began earlier. */
-    const char *field; /* Where the field at hand begins, or the chunk if it began earlier. */
-    const char *put;   /* All bytes before this one were appended to `out`. */
-    pgw_buf *out;
-} chunk;
 
 uint64_t pgw_copy_rows(const pgw_copy *copy)
 {
@@ -107,12 +40,6 @@ bool pgw_copy_is_odd(const pgw_copy *copy, size_t *fields)
     return copy->odd;
 }
 
-static void blame(pgw_copy *copy, const pgw_copy_fault *fault)
-{
-    if (copy->wrong == NULL)
-        copy->wrong = fault;
-}
-
 bool pgw_copy_line(const pgw_copy *copy, uint64_t line, size_t *bytes)
 {
     *bytes = line < copy->line ? copy->lengths[line % LINES] : PGW_COPY_LINE_MOST;
@@ -126,49 +53,13 @@ static void end_line_of(pgw_copy *copy, size_t bytes)
         (unsigned char)(bytes < PGW_COPY_LINE_MOST ? bytes : PGW_COPY_LINE_MOST);
 }
 
-/* Appends the bytes up to `to` to the output. */
-static void put(chunk *in, const char *to)
-{
-    pgw_buf_add(in->out, in->put, (size_t)(to - in->put));
-    in->put = to;
-}
-
 /* --- the fields that are read --- */
 
-/* Keeps bytes of the field at hand. */
-static void keep(pgw_copy *copy, const char *bytes, size_t len)
-{
-    copy->overlong = copy->overlong || copy->raw.len + len > PGW_COPY_KEY_MOST;
-    if (!copy->overlong)
-        pgw_buf_add(&copy->raw, bytes, len);
-}
-
-static void begin_field(pgw_copy *copy)
-{
-    copy->wanted = copy->column < copy->options->columns ? copy->options->wanted[copy->column] : 0;
-    if (copy->wanted > 0)
-        copy->begins[copy->wanted - 1] = copy->raw.len;
-}
-
-static void end_field(pgw_copy *copy)
-{
-    if (copy->wanted > 0)
-        copy->ends[copy->wanted - 1] = copy->raw.len;
-    copy->column++;
-}
-
 /* Keeps the field at hand up to `to`, where it ends, or where the chunk does. */
-static void keep_field(chunk *in, const char *to)
+static void keep_field(pgw_copy_chunk *in, const char *to)
 {
     if (in->copy->wanted > 0)
         keep(in->copy, in->field, (size_t)(to - in->field));
-}
-
-static void begin_row(pgw_copy *copy)
-{
-    copy->column = copy->len = copy->raw.len = 0;
-    copy->overlong = false;
-    begin_field(copy);
 }
 
 /* --- the added field --- */
@@ -219,7 +110,7 @@ static void add_to_row(pgw_copy *copy, pgw_buf *out)
 }
 
 /* At the end of its line, or of the data: the row ends here. */
-static void end_row(chunk *in)
+static void end_row(pgw_copy_chunk *in)
 {
     pgw_copy *copy = in->copy;
     size_t len = copy->len + (size_t)(in->at - in->row);
@@ -270,7 +161,7 @@ static inline uint64_t specials_among(const pgw_copy *copy, const char *at, cons
 }
 
 /* Whether the row at hand has just begun, and lines end as they do mostly. */
-static bool may_be_plain(const chunk *in)
+static bool may_be_plain(const pgw_copy_chunk *in)
 {
     const pgw_copy *copy = in->copy;
     return in->at == in->row && copy->len == 0 && copy->column == 0 && copy->began &&
@@ -288,7 +179,7 @@ static inline void read_plain(pgw_copy *copy, size_t column, const char *begin, 
 }
 
 /* Adds its field to a row of plain fields, which ends at `to`. */
-static inline void end_plain_row(chunk *in, const char *row, const char *to)
+static inline void end_plain_row(pgw_copy_chunk *in, const char *row, const char *to)
 {
     pgw_copy *copy = in->copy;
     pgw_buf *out = in->out;
@@ -306,7 +197,7 @@ static inline void end_plain_row(chunk *in, const char *row, const char *to)
 
 /* Passes whole rows as long as each has as many fields as it should and none that is quoted or
  * escaped: their fields are read where they lie. Every other row is left for the readers below. */
-static void pass_plain_rows(chunk *in)
+static void pass_plain_rows(pgw_copy_chunk *in)
 {
     pgw_copy *copy = in->copy;
     const char delimiter = copy->options->delimiter;
@@ -353,7 +244,7 @@ static void blame_eol(pgw_copy *copy, bool cr)
     blame(copy, &faults[copy->options->format == PGW_COPY_CSV][cr]);
 }
 
-static void end_line(chunk *in)
+static void end_line(pgw_copy_chunk *in)
 {
     pgw_copy *copy = in->copy;
     bool cr = *in->at == '\r';
@@ -366,7 +257,7 @@ static void end_line(chunk *in)
     in->row = in->field = ++in->at;
 }
 
-static void next_field(chunk *in)
+static void next_field(pgw_copy_chunk *in)
 {
     keep_field(in, in->at);
     end_field(in->copy);
@@ -375,7 +266,7 @@ static void next_field(chunk *in)
 }
 
 /* Behind a carriage return that has ended a line: a newline is of the same end. */
-static void pass_newline(chunk *in)
+static void pass_newline(pgw_copy_chunk *in)
 {
     pgw_copy *copy = in->copy;
     bool both = *in->at == '\n' && (copy->eol == EOL_UNKNOWN || copy->eol == EOL_CRNL);
@@ -390,7 +281,7 @@ static void pass_newline(chunk *in)
 
 /* `\.` ends the data of text; what stands before it on its line is a row. The backslash was not put
  * out yet. */
-static void end_data(chunk *in, bool here)
+static void end_data(pgw_copy_chunk *in, bool here)
 {
     pgw_copy *copy = in->copy;
     size_t before = copy->len + (size_t)(in->at - in->row) - 1;
@@ -408,7 +299,7 @@ static void end_data(chunk *in, bool here)
 }
 
 /* The byte behind a backslash in text. */
-static void pass_escaped(chunk *in, bool here)
+static void pass_escaped(pgw_copy_chunk *in, bool here)
 {
     in->copy->backslash = false;
     if (*in->at == '.')
@@ -436,7 +327,7 @@ static size_t first_special(const pgw_copy *copy, const char *at)
 }
 
 /* Goes on to the next special byte, or to the end. */
-static void pass_plain(chunk *in)
+static void pass_plain(pgw_copy_chunk *in)
 {
     const pgw_copy *copy = in->copy;
     const char *at = in->at, *end = in->end;
@@ -453,7 +344,7 @@ static void pass_plain(chunk *in)
     in->at = at;
 }
 
-static void read_text(chunk *in)
+static void read_text(pgw_copy_chunk *in)
 {
     pgw_copy *copy = in->copy;
     char delimiter = copy->options->delimiter;
@@ -494,7 +385,7 @@ static void note_quote(pgw_copy *copy, char c)
         copy->escaped = false;
 }
 
-static void read_csv(chunk *in)
+static void read_csv(pgw_copy_chunk *in)
 {
     pgw_copy *copy = in->copy;
     while (in->at < in->end) {
@@ -525,157 +416,6 @@ static void read_csv(chunk *in)
             in->at++;
         }
     }
-}
-
-/* --- binary --- */
-
-static const pgw_copy_fault bad_header = {"invalid COPY file header (wrong length)", ""};
-
-/* Takes bytes of a number of `size` bytes. False: more of it has to come. */
-static bool take_number(chunk *in, size_t size, int32_t *value)
-{
-    binary *it = &in->copy->binary;
-    while (it->have < size && in->at < in->end)
-        it->number[it->have++] = (unsigned char)*in->at++;
-    if (it->have < size)
-        return false;
-    uint32_t bits = 0;
-    for (size_t i = 0; i < size; i++)
-        bits = bits << 8 | it->number[i];
-    *value = size == 2 ? (int16_t)bits : (int32_t)bits;
-    it->have = 0;
-    return true;
-}
-
-static void add_to_tuple(chunk *in)
-{
-    pgw_copy *copy = in->copy;
-    copy->odd = copy->column != copy->options->columns;
-    for (size_t i = 0; !copy->odd && i < copy->options->wanted_count; i++) {
-        copy->fields[i].unknown = copy->overlong;
-        copy->fields[i].bytes =
-            (pgw_slice){copy->raw.ptr + copy->begins[i], copy->ends[i] - copy->begins[i]};
-    }
-    put(in, in->at);
-    if (!copy->fill(copy->context, copy->fields, in->out))
-        pgw_buf_add_i32(in->out, -1);
-    copy->rows++;
-    copy->odd = false;
-}
-
-/* A field has ended, or the tuple had none. */
-static void next_of_tuple(chunk *in)
-{
-    pgw_copy *copy = in->copy;
-    bool more = (int32_t)copy->column < copy->binary.count;
-    copy->binary.place = more ? IN_LENGTH : IN_COUNT;
-    if (more)
-        return;
-    if (copy->column == copy->options->columns)
-        add_to_tuple(in);
-    copy->line++;
-    begin_row(copy);
-}
-
-/* Of as many fields as it should have, or more, the added ones are told, too: too many are an error
- * then, as well. */
-static void begin_tuple(chunk *in, int32_t count)
-{
-    pgw_copy *copy = in->copy;
-    int32_t added = copy->options->added_count > 1 ? (int32_t)copy->options->added_count : 1;
-    bool more = count >= (int32_t)copy->options->columns && count <= INT16_MAX - added;
-    pgw_buf_add_i16(in->out, (int16_t)(count + (more ? added : 0)));
-    in->put = in->at;
-    copy->binary.count = count;
-    static const pgw_copy_fault wrong = {"invalid number of fields", ""};
-    if (count < -1)
-        blame(copy, &wrong);
-    bool odd = copy->options->every_row && count != (int32_t)copy->options->columns;
-    if (count >= 0 && odd) { /* PostgreSQL reads none of its fields. */
-        copy->column = (size_t)count;
-        add_to_tuple(in);
-    }
-    if (count < 0 || odd)
-        copy->binary.place = IN_TRAILER;
-    else
-        next_of_tuple(in);
-}
-
-static void begin_value(chunk *in, int32_t len)
-{
-    pgw_copy *copy = in->copy;
-    begin_field(copy);
-    if (copy->wanted > 0)
-        copy->fields[copy->wanted - 1].null = len == -1;
-    static const pgw_copy_fault wrong = {"invalid field size", ""};
-    if (len < -1)
-        blame(copy, &wrong);
-    copy->binary.left = len > 0 ? (size_t)len : 0;
-    copy->binary.place = len < -1 ? IN_TRAILER : IN_VALUE;
-}
-
-/* Bytes of what has a length; true if that was all of it. */
-static bool pass_bytes(chunk *in)
-{
-    binary *it = &in->copy->binary;
-    size_t here = (size_t)(in->end - in->at), part = here < it->left ? here : it->left;
-    if (it->place == IN_VALUE && in->copy->wanted > 0)
-        keep(in->copy, in->at, part);
-    in->at += part;
-    it->left -= part;
-    return it->left == 0;
-}
-
-/* One step of it; false if more must come first. */
-static bool read_tuples(chunk *in)
-{
-    binary *it = &in->copy->binary;
-    int32_t number;
-    switch (it->place) {
-    case IN_SIGNATURE:
-        it->place = pass_bytes(in) ? IN_EXTENSION_LENGTH : IN_SIGNATURE;
-        return it->place != IN_SIGNATURE;
-    case IN_EXTENSION_LENGTH:
-        if (!take_number(in, 4, &number))
-            return false;
-        if (number < 0)
-            blame(in->copy, &bad_header);
-        it->left = number > 0 ? (size_t)number : 0;
-        it->place = number < 0 ? IN_TRAILER : IN_EXTENSION;
-        return true;
-    case IN_EXTENSION:
-        it->place = pass_bytes(in) ? IN_COUNT : IN_EXTENSION;
-        return it->place != IN_EXTENSION;
-    case IN_COUNT:
-        put(in, in->at);
-        if (!take_number(in, 2, &number)) {
-            in->put = in->at;
-            return false;
-        }
-        begin_tuple(in, number);
-        return true;
-    case IN_LENGTH:
-        if (!take_number(in, 4, &number))
-            return false;
-        begin_value(in, number);
-        return true;
-    case IN_VALUE:
-        if (!pass_bytes(in))
-            return false;
-        end_field(in->copy);
-        next_of_tuple(in);
-        return true;
-    case IN_TRAILER:
-        in->at = in->end;
-        return false;
-    }
-    return false;
-}
-
-static void read_binary(chunk *in)
-{
-    while (read_tuples(in))
-        ;
 }
 
 /* --- in and out --- */
@@ -721,10 +461,11 @@ void pgw_copy_feed(pgw_copy *copy, pgw_slice bytes, pgw_buf *out)
 {
     if (bytes.len == 0)
         return;
-    chunk in = {copy, bytes.ptr, bytes.ptr + bytes.len, bytes.ptr, bytes.ptr, bytes.ptr, out};
+    pgw_copy_chunk in = {copy,      bytes.ptr, bytes.ptr + bytes.len, bytes.ptr, bytes.ptr,
+                         bytes.ptr, out};
     pgw_buf_reserve(out, bytes.len + bytes.len / 2); /* A row is mostly longer than two numbers. */
     if (copy->options->format == PGW_COPY_BINARY)
-        read_binary(&in);
+        pgw_copy_read_tuples(&in);
     else if (copy->options->format == PGW_COPY_TEXT)
         read_text(&in);
     else
@@ -751,7 +492,7 @@ static void blame_end(pgw_copy *copy)
 
 void pgw_copy_finish(pgw_copy *copy, pgw_buf *out)
 {
-    chunk in = {.copy = copy, .at = "", .out = out};
+    pgw_copy_chunk in = {.copy = copy, .at = "", .out = out};
     in.row = in.field = in.put = in.end = in.at;
     if (copy->backslash)
         pgw_buf_add_byte(out, '\\');
