@@ -38,13 +38,9 @@ struct px_stream {
 
 enum {
     BIG_BLOCK = 64 * 1024,
-    READ_MOST =
-        256 * 1024, /* bytes of one read at most; the owner may stop the stream before the next */
-    WORTH_SHARING =
-        2 *
-        1024, /* bytes: less is copied where it may stay long, for a slice keeps its whole block */
-    UNREAD_FREE =
-        16 * 1024, /* bytes: a client's output is not counted in px_server.unread up to here */
+    READ_MOST = 256 * 1024,   /* bytes of one read; the owner may pause before the next */
+    WORTH_SHARING = 2 * 1024, /* bytes; less is copied, lest a slice keep a whole block */
+    UNREAD_FREE = 16 * 1024,  /* bytes of a client's output that do not count as unread */
     TLS_READS = 16 /* reads of one TLS stream in a turn, so that other streams get theirs */
 };
 

@@ -17,19 +17,17 @@ typedef struct px_stream px_stream;
 /* How the owner is told of events. None is called after px_stream_close(). In each call the owner
  * may close the stream, which is freed only after the turn. */
 typedef struct px_stream_ops {
-    void (*on_hello)(
-        px_stream *stream,
-        unsigned char first);            /* `first` is the first byte, not read yet; may be NULL */
+    /* The first byte has come, and is not read yet. May be NULL. */
+    void (*on_hello)(px_stream *stream, unsigned char first);
     void (*on_input)(px_stream *stream); /* px_stream_input() has grown */
-    void (*on_drained)(
-        px_stream *stream); /* output fell under PX_STREAM_LOW after the stream was full */
-    void (*on_end)(
-        px_stream *stream,
-        const char *reason); /* the peer sends no more, for it has hung up or failed; all it sent
-                                was in px_stream_input(); it may still take output */
-    void (*on_finished)(
-        px_stream *stream); /* all output has left after px_stream_finish(); may be NULL */
-    bool backend;           /* the peer is a backend, not a client: bytes are counted apart */
+    /* Output fell under PX_STREAM_LOW after the stream was full. */
+    void (*on_drained)(px_stream *stream);
+    /* The peer sends no more, for it has hung up or failed; all it sent was in px_stream_input().
+     * It may still take output. */
+    void (*on_end)(px_stream *stream, const char *reason);
+    /* All output has left after px_stream_finish(). May be NULL. */
+    void (*on_finished)(px_stream *stream);
+    bool backend; /* the peer is a backend, not a client: bytes are counted apart */
 } px_stream_ops;
 
 enum { PX_STREAM_LOW = 64 * 1024, PX_STREAM_HIGH = 256 * 1024 };

@@ -29,9 +29,7 @@ void px_worker_send(px_worker *worker, px_message *message)
     pthread_mutex_lock(&worker->inbox_lock);
     *worker->inbox_tail = message;
     worker->inbox_tail = &message->next;
-    uv_async_send(
-        &worker
-             ->wake); /* under the lock, so that the worker cannot have run the message and ended */
+    uv_async_send(&worker->wake); /* under the lock: the worker cannot have ended yet */
     pthread_mutex_unlock(&worker->inbox_lock);
 }
 

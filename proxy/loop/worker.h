@@ -17,7 +17,7 @@ struct px_server;
 struct px_plea;
 struct px_stream;
 
-enum { PX_DRAIN_MS = 10000 }; /* a drained worker does not wait longer for cancels */
+enum { PX_DRAIN_MS = 10000 }; /* ms that a draining worker waits for statements and cancels */
 
 /* Something to be done on another worker's thread. It is the first member of the struct that it
  * carries, which `run` owns from the call on. */
@@ -44,8 +44,7 @@ typedef struct px_tenant {
 typedef struct px_worker {
     unsigned index;
     struct px_server *server;
-    const struct cfg_config
-        *config; /* the configuration in force; old ones live until the process ends */
+    const struct cfg_config *config; /* configuration in force; old ones are kept to the end */
     const px_tenant *const *tenants; /* ends with NULL */
     uv_loop_t loop;
     pthread_t thread;
@@ -53,8 +52,7 @@ typedef struct px_worker {
     uv_async_t wake;
     pthread_mutex_t inbox_lock;
     px_message *inbox, **inbox_tail;
-    px_message *own,
-        **own_tail;  /* messages that the worker sent to itself: run at the end of the turn */
+    px_message *own, **own_tail; /* messages to itself: run at the turn's end */
     px_message call; /* has links opened that have waited for a place and have one now (link.c) */
     _Atomic bool called; /* `call` is on its way */
     /* output at the end of a turn */
@@ -62,13 +60,11 @@ typedef struct px_worker {
     uv_check_t after_poll;
     struct px_stream *dirty_links, *dirty_clients;
     px_blocks blocks;             /* blocks of streams, to be used again */
-    size_t let_go, let_go_before; /* about how many bytes were freed since pages were given back;
-                                     the same a tick before */
-    unsigned trim_in; /* ticks until pages are given back once more; 0: when no bytes are freed for
-                         a tick */
-    uv_timer_t tick;  /* every 100 ms: deadlines, idle links, catalog age */
-    px_metrics *metrics; /* counters of this thread; freed with the server */
-    uint64_t clock;      /* px_worker_clock() of this turn; 0: not asked for yet */
+    size_t let_go, let_go_before; /* bytes freed, about, since pages were given back; a tick ago */
+    unsigned trim_in;             /* ticks until pages are given back once more; 0: not planned */
+    uv_timer_t tick;              /* every 100 ms: deadlines, idle links, catalog age */
+    px_metrics *metrics;          /* counters of this thread; freed with the server */
+    uint64_t clock;               /* px_worker_clock() of this turn; 0: not asked for yet */
     /* what tenants keep here; each looks at its own alone */
     struct px_credentials *credentials; /* a counted reference */
     struct px_sessions *sessions;
@@ -78,13 +74,12 @@ typedef struct px_worker {
     struct px_reader *readers; /* readers of the databases that this worker owns */
     struct px_kind *kinds;     /* what sessions mean at their start (state/kinds.h) */
     struct px_plan_cache *plans;
-    struct px_templates
-        *templates; /* what was learned of INSERTs as text (ingest/template.h); NULL: nothing yet */
-    struct px_known_map *maps;   /* maps of discovered partitions (places/maps.h) */
-    struct px_reserve *reserves; /* numbers of sequences drawn ahead, for sessions */
-    uint64_t tickets;            /* how many tickets were given to sessions and units */
-    unsigned cancels;            /* cancel requests under way for links of this worker */
-    _Atomic unsigned load;       /* number of sessions, by which the listener chooses a worker */
+    struct px_templates *templates; /* learned INSERT texts (ingest/template.h); NULL: none */
+    struct px_known_map *maps;      /* maps of discovered partitions (places/maps.h) */
+    struct px_reserve *reserves;    /* numbers of sequences drawn ahead, for sessions */
+    uint64_t tickets;               /* how many tickets were given to sessions and units */
+    unsigned cancels;               /* cancel requests under way for links of this worker */
+    _Atomic unsigned load;          /* number of sessions, by which the listener chooses a worker */
     bool draining; /* no new work is taken; the worker ends when the process has no sessions left */
     uint64_t drain_since;
 } px_worker;

@@ -1,7 +1,7 @@
 /*
- * classify: what an error means for the statement it came for, and for those that travel with it.
- * An ERROR's SQLSTATE may be anybody's invention (RAISE … USING ERRCODE), so severity comes first:
- * only FATAL and PANIC are everybody's.
+ * classify: what an error means for its statement, and for statements that travel with it. A
+ * function may raise an ERROR with any SQLSTATE (RAISE … USING ERRCODE), so severity comes first:
+ * only FATAL and PANIC concern all.
  */
 #ifndef PX_CLASSIFY_H
 #define PX_CLASSIFY_H
@@ -13,7 +13,7 @@ typedef enum px_error_kind {
     PX_ERROR_REPEAT, /* the statement lost against another transaction: another attempt may do */
     PX_ERROR_LOCK,   /* the statement waited too long for a lock */
     PX_ERROR_CANCEL, /* a timeout, or a cancel request */
-    PX_ERROR_SIZE,   /* what was sent together was too large */
+    PX_ERROR_SIZE,   /* the batch was too large */
     PX_ERROR_STALE,  /* a table or column is not what it was thought to be */
     PX_ERROR_STALE_PLAN, /* a prepared statement is gone, or no longer fits the schema */
     PX_ERROR_EVERYBODYS  /* the backend ends: the outcome of all that was under way is unknown */

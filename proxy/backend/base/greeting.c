@@ -33,8 +33,7 @@ static _Atomic(const char *) names[PX_GREETING_VALUES + 1] = {
     "scram_iterations", /* since PostgreSQL 16 */
     "search_path",      /* since PostgreSQL 18 */
 };
-static pthread_mutex_t names_lock =
-    PTHREAD_MUTEX_INITIALIZER; /* held while a name is added to `names` */
+static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER; /* held to add a name */
 
 struct px_greeting {
     px_greeting *next; /* under px_greetings.lock */

@@ -17,19 +17,14 @@ typedef struct px_identity {
     char *options;     /* "-c name=value …", escaped, as libpq's `options` takes them */
     char *shared;      /* `options` without the timeouts, for links that serve many sessions */
     char *application; /* application_name, no part of `key`; NULL if not set */
-    char *replication; /* the startup parameter of a walsender, "true" or "database"; NULL for
-                          others */
-    char *password; /* what links log in with if backend.dsn names no user; NULL: the DSN's, or none
-                     */
-    char *zone;     /* the TimeZone that `env` was made of; NULL: unknown */
-    char *dates,
-        *intervals;    /* DateStyle and IntervalStyle as the session was told; NULL: unknown */
+    char *replication; /* a walsender's startup parameter, "true" or "database"; else NULL */
+    char *password;    /* password for links, if backend.dsn names no user; else NULL */
+    char *zone;        /* the TimeZone that `env` was made of; NULL: unknown */
+    char *dates, *intervals; /* DateStyle and IntervalStyle as reported; NULL: unknown */
     uint64_t settings; /* a hash of settings inherited from role and database; 0: not known yet */
     char *key; /* user, database, replication, password, `shared` and `settings` as one text */
-    uint64_t start_timeout; /* statement_timeout that the session began with, ms; 0: none that is
-                               known */
-    uint64_t statement_timeout; /* statement_timeout as the session has it now, ms; 0: none that is
-                                   known */
+    uint64_t start_timeout;     /* statement_timeout at the session's start, ms; 0: none known */
+    uint64_t statement_timeout; /* statement_timeout of the session now, ms; 0: none known */
     pgw_env env;                /* what the settings mean for the reading of values */
     bool ascii; /* ASCII passes a batch link as it passes the own link: no encoding converts it */
     _Atomic unsigned references;

@@ -41,8 +41,7 @@ void px_link_end(px_link *link)
 {
     px_worker *worker = link->worker;
     link->ended = true;
-    if (link->pid != 0 ||
-        link->opening) /* the backend counts the connection until it has seen its end */
+    if (link->pid != 0 || link->opening) /* the server may still count the connection */
         atomic_store(&worker->server->link_left, px_worker_now(worker));
     leave_seat(link);
     finish_if_quiet(link);
@@ -100,7 +99,7 @@ static void fail(px_link *link, const pgw_error *error)
     give_up(link, error);
 }
 
-/* ---- where there is no connection for it ---- */
+/* ---- no connection is left for a link ---- */
 
 /* The server counts backends until they are gone, also those that it refuses: several tries may be
  * refused for each other's sake though there is room for one. */
@@ -116,8 +115,7 @@ static void on_pleaded(px_plea *plea, bool hope)
     link->pleading = false;
     hope = hope || collides(link);
     if (link->role == PX_LINK_CATALOG && plea->later && !plea->given)
-        hope =
-            false; /* a session that keeps its link busy can read the catalog by itself meanwhile */
+        hope = false; /* the busy session can read the catalog by itself */
     if (link->closing)
         finish_if_quiet(link);
     else if (link->refusal != NULL && hope)
@@ -222,7 +220,7 @@ static bool try_open(px_link *link)
     return may;
 }
 
-/* ---- who has waited for a place, and has one now ---- */
+/* ---- a link that has waited gets a place ---- */
 
 static void open_called(px_worker *worker, px_message *message)
 {
@@ -334,7 +332,7 @@ void px_link_finish(px_link *link)
     link->kind->finish(link);
 }
 
-/* ---- what it is sent, what it says ---- */
+/* ---- what is sent and received ---- */
 
 void px_link_send(px_link *link, const void *ptr, size_t len)
 {
@@ -423,7 +421,7 @@ void px_link_resume(px_link *link)
     link->kind->resume(link);
 }
 
-/* ---- what it is ---- */
+/* ---- what is known of a link ---- */
 
 bool px_link_is_borrowed(const px_link *link)
 {

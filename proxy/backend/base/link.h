@@ -56,7 +56,7 @@ void px_link_leave_unfinished(px_link *link);
 /* Nothing will be sent any more: the backend sees the end of input when all has left. */
 void px_link_finish(px_link *link);
 
-/* ---- what it is sent ---- */
+/* ---- what is sent on a link ---- */
 
 /* Sends a copy of the bytes. */
 void px_link_send(px_link *link, const void *ptr, size_t len);
@@ -73,7 +73,7 @@ size_t px_link_pending(const px_link *link); /* bytes that were given to send an
 void px_link_cancel(px_link *link);
 bool px_link_cancelling(const px_link *link);
 
-/* ---- what it says ---- */
+/* ---- what a link has received ---- */
 
 /* The bytes that have come and were not consumed yet: contiguous, valid until the next turn or
  * consume. */
@@ -93,7 +93,7 @@ void px_link_pass_on(px_link *link, px_stream *to, size_t len);
 void px_link_pause(px_link *link);
 void px_link_resume(px_link *link);
 
-/* ---- what it is ---- */
+/* ---- what is known of a link ---- */
 
 void *px_link_owner(const px_link *link);
 /* The link has the place that px_link_borrow() asked for. */
@@ -121,13 +121,12 @@ const char *px_link_parameter(const px_link *link, const char *name);
 /* Keeps what the link reported for the greeting of later sessions of its kind. Counted. */
 px_greeting *px_link_greeting(const px_link *link);
 
-/* ---- for kinds of backends: what one brings, and how it tells what becomes of a link ---- */
+/* ---- for kinds of backends ---- */
 
 /* Members mean what the px_link_… functions of the same names do, where not said otherwise. They
  * are called on the thread of the link's worker, and not after `close`. */
 typedef struct px_link_kind {
-    size_t
-        size; /* size of the kind's own struct, which begins with the px_link; allocated all zero */
+    size_t size; /* bytes of the kind's struct, which begins with the px_link; all zero */
     /* Opens a connection: answered on a later turn by px_link_be_ready() or px_link_fail(). May be
      * called again after px_link_fail(). */
     void (*open)(px_link *link);
@@ -158,7 +157,7 @@ struct px_link {
     char *options;         /* extra options; NULL: none */
     const px_link_ops *ops;
     void *owner;
-    bool unfinished; /* what was sent last is a part of a message */
+    bool unfinished; /* the last message sent is incomplete */
     bool closing;    /* px_link_close() was called: the owner gets no callback any more */
 
     /* Set by the kind before the link is ready, or fails. */

@@ -32,7 +32,7 @@ typedef struct px_plea {
 /* Sends the plea on its way. The asker owns it; it must live until it is answered. */
 void px_slots_plead(px_plea *plea);
 
-/* ---- for those who have links ---- */
+/* ---- for owners of links ---- */
 
 typedef enum px_yield {                 /* what becomes of a link that another needs more */
                         PX_YIELD_NOW,   /* the link is closed */

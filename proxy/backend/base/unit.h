@@ -43,8 +43,7 @@ typedef struct px_unit_table {
     char *name;          /* the table's label, in the unit's arena */
     uint32_t partitions; /* how many partitions the table has */
     uint32_t oid;        /* pg_class.oid; 0: the backend does not say it */
-    uint32_t filled_by;  /* function of keyspread's own trigger on the table (pg_proc.oid); 0: no
-                            such trigger */
+    uint32_t filled_by;  /* function of keyspread's own trigger (pg_proc.oid); 0: no trigger */
     struct px_key_table *keys; /* set by keylocks: the locks of the table's keys */
 } px_unit_table;
 
@@ -115,14 +114,13 @@ typedef struct px_unit {
      * batch. ROWS: head, tail and conditions. PARAMS: the prepared statements. TEXT: empty. */
     pgw_slice head, tail; /* ROWS: "INSERT INTO t (…) VALUES ", and the text behind the rows */
     bool guarded; /* ROWS: each statement checks the table's columns, which takes some time */
-    pgw_slice conditions;       /* ROWS: under which the rows may be merged, each behind " and " */
+    pgw_slice conditions; /* ROWS: conditions under which rows may be merged, each behind " and " */
     px_unit_prepared *prepared; /* PARAMS: in the order of the first executions; ROWS, TEXT: the
                                    statement that `lifted` executes */
     size_t prepared_count;
     void (*let_go)(void *of); /* gives back `of` of each of `prepared`, on the thread of `home`,
                                  when the unit is freed; NULL: nothing to do */
-    uint64_t merge_hash; /* hash of the merge key, identity and epoch: equal merge keys have equal
-                            hashes */
+    uint64_t merge_hash;      /* a hash of the merge key, identity and epoch */
 
     /* The unit's statements, in the client's order. */
     size_t statement_count;
@@ -142,14 +140,13 @@ typedef struct px_unit {
 
     px_unit_key *keys; /* one for each row, not sorted */
     size_t row_count;
-    bool told;     /* The client was told already how many rows each statement stores: the unit must
-                      store them or fail. */
-    bool upserts;  /* a statement of the unit has ON CONFLICT */
-    bool repeated; /* the unit was made anew, after a try with an older picture of the catalog */
-    bool own_link; /* the session has an own link: the unit can be rerouted at once */
-    bool send_alone;   /* the unit is to have a batch of its own: one before it failed, or may have
-                          been slow */
-    size_t bytes;      /* bytes that count against the queue's budgets */
+    bool told; /* the client was told the statements' tags: the unit must store all rows or fail */
+    bool upserts;    /* a statement of the unit has ON CONFLICT */
+    bool repeated;   /* the unit was made anew, after a try with an older picture of the catalog */
+    bool own_link;   /* the session has an own link: the unit can be rerouted at once */
+    bool send_alone; /* the unit is to have a batch of its own, for one before it failed or was slow
+                      */
+    size_t bytes;    /* bytes that count against the queue's budgets */
     uint64_t deadline; /* px_worker_now() scale: a unit that is queued longer fails with 57014 */
 
     /* The outcome. */
@@ -160,8 +157,7 @@ typedef struct px_unit {
     pgw_buf returned; /* whole messages: the rows that the statements returned; of texts the
                          descriptions, too */
     bool slow;        /* the unit took long alone, longer than others of its queue */
-    bool suspected; /* the unit was drawn from a batch that took long: the session's next one shows
-                       alone */
+    bool suspected;   /* the unit's batch took long: the session's next unit goes alone */
     size_t completed; /* statements whose CommandComplete came before the error */
 
     px_worker *home;
@@ -172,26 +168,23 @@ typedef struct px_unit {
     /* The batcher's part. */
     struct px_unit *next, *previous;
     struct px_queue *queue;
-    struct px_key_table *
-        *locked; /* keys of all `tables`, in the order in which their mutexes are locked */
+    struct px_key_table **locked; /* keys of all tables, in locking order */
     struct px_key_claim *claims;
     size_t claim_count;
-    _Atomic size_t claims_missing; /* claims not granted yet; atomic, for each is under its own
-                                      table's mutex */
+    _Atomic size_t claims_missing; /* claims not granted yet; atomic, for each table has a mutex */
     size_t batch_bytes; /* bytes of all statements, which count against a batch's limit */
     px_unit_key least; /* the first key by (hash, fingerprint), which orders the units of a batch */
     uint64_t arrived, submitted; /* `submitted` is by px_worker_clock() of `home` */
-    uint64_t tried; /* px_worker_now() scale: when the unit was first sent; 0: not yet */
-    uint32_t
-        locked_ms; /* how long the unit waited for locks in batches, and for keys of other units */
-    unsigned attempts; /* attempts that failed for the backend's reasons, such as a conflict */
-    unsigned stumbles; /* attempts that failed, perhaps by the unit's own fault */
-    size_t company;    /* most units of a batch that this one is in; 0: any number */
-    uint64_t again_at; /* px_worker_now() scale: when the unit's pause is over */
-    bool renewed;      /* the unit's prepared statements were prepared again once */
-    bool withdrawn;    /* the client gave the unit up, perhaps while it was on a link */
-    int state;         /* px_unit_state of queue.h; only `owner` touches it */
-    px_worker *owner;  /* the worker that owns the unit's queue */
+    uint64_t tried;     /* px_worker_now() scale: when the unit was first sent; 0: not yet */
+    uint32_t locked_ms; /* ms of waiting for locks in batches, and for keys of other units */
+    unsigned attempts;  /* attempts that failed for the backend's reasons, such as a conflict */
+    unsigned stumbles;  /* attempts that failed, perhaps by the unit's own fault */
+    size_t company;     /* most units of a batch that this one is in; 0: any number */
+    uint64_t again_at;  /* px_worker_now() scale: when the unit's pause is over */
+    bool renewed;       /* the unit's prepared statements were prepared again once */
+    bool withdrawn;     /* the client gave the unit up, perhaps while it was on a link */
+    int state;          /* px_unit_state of queue.h; only `owner` touches it */
+    px_worker *owner;   /* the worker that owns the unit's queue */
     struct px_unit *registered; /* home's: the next unit in the same slot of px_register */
     unsigned pins;  /* home's: messages about a withdrawal that still refer to the unit */
     bool came_back; /* home's: the unit has its outcome, and waits for its `pins` */

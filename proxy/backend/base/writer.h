@@ -73,7 +73,7 @@ static inline void px_writer_free(px_writer *writer) /* NULL is fine */
         writer->kind->free(writer);
 }
 
-/* ---- for kinds of writers: what is answered to the statements of units ---- */
+/* ---- for kinds of writers: answers to the statements of units ---- */
 
 /* The unit at this place, before `to`, unless all of its statements are answered; else NULL. */
 px_unit *px_attempt_answering(const px_attempt *attempt, size_t at, size_t to);

@@ -11,7 +11,7 @@
 
 enum { INCOMPLETE_MS = 1000, FORGOTTEN_MS = 5 * 60 * 1000, USE_MS = 500 };
 
-/* One database, as this worker saw it last. */
+/* A database, as this worker saw it last. */
 typedef struct entry {
     struct entry *next;
     px_database *database; /* a counted reference */

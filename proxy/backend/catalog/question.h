@@ -18,8 +18,8 @@ typedef struct px_question {
     px_identity *identity; /* a counted reference */
     struct px_question *next;
     pgw_error error; /* the answer; no SQLSTATE: no error, the snapshot is to be looked at again */
-    void (*answered)(px_worker *asker,
-                     px_message *question); /* runs on the asker's worker, and frees the question */
+    /* Runs on the thread of `asker`, and frees the question. */
+    void (*answered)(px_worker *asker, px_message *question);
     void (*loaded)(void *who, const pgw_error *error);
     void *who;                          /* the waiter that `loaded` tells; NULL: it has gone */
     struct px_question *later, **place; /* links of the asker's worker's list */

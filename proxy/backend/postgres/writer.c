@@ -266,8 +266,7 @@ static void end_shared(writer *w)
         if (kind == PX_ERROR_LOCK)
             note_lock(unit);
         if (!failed && w->merged)
-            px_unit_hears_stored(
-                unit); /* the merged statement has checked that all rows are stored */
+            px_unit_hears_stored(unit); /* the merged statement has checked its rows */
         if (failed) {
             unit->lifted.values = NULL;
             unit->completed = 0; /* nothing of the unit is stored, should it be given up now */

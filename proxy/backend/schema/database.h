@@ -15,17 +15,15 @@ typedef struct px_seen {
     px_catalog *catalog; /* a counted reference; NULL: none yet */
     uint64_t marks;      /* px_database.marks when the look began: later changes may be missing */
     px_fingerprint fingerprint, places; /* px_sight.fingerprint and px_sight.places of the look */
-    uint64_t
-        checked_at; /* when the backend was asked whether the snapshot is right: px_worker_now() */
+    uint64_t checked_at;                /* when the last look began: px_worker_now() */
 } px_seen;
 
 typedef struct px_database {
     struct px_database *next;
     char *name;
-    unsigned references;    /* under the lock of the list of databases */
-    _Atomic uint64_t marks; /* one more each time that tables may have changed */
-    _Atomic uint64_t
-        resets; /* one more each time that a sequence may have been made to go on from elsewhere */
+    unsigned references;      /* under the lock of the list of databases */
+    _Atomic uint64_t marks;   /* one more when tables may have changed */
+    _Atomic uint64_t resets;  /* one more when a sequence may go on from elsewhere */
     _Atomic uint64_t used_at; /* about when a statement last used the snapshot: px_worker_now() */
     pthread_mutex_t lock;     /* guards `newest` */
     px_seen newest;

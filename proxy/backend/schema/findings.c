@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    ANEW_MS = 10 * 1000
-}; /* ms until a wrong or unread sample is read again: the table may have been mended */
+enum { ANEW_MS = 10 * 1000 }; /* ms until a wrong or unread sample is read again */
 
 struct px_finding {
     px_finding *next;
@@ -138,8 +136,7 @@ void px_findings_looked(px_findings *findings, uint64_t now)
     forget_gone(findings);
     for (px_finding *f = findings->first; f != NULL; f = f->next)
         if (is_old(f, now))
-            f->sampled_at =
-                now; /* no sample was read: the table cannot be worked with for another reason */
+            f->sampled_at = now; /* no sample is read of an unusable table */
 }
 
 static rw_sample sample_of(const px_finding *f)

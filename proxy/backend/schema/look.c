@@ -226,8 +226,7 @@ static px_look_step sample_on(px_look *look, pgw_buf *out)
         px_findings_looked(look->findings, look->now);
     if (!is_same(look, catalog))
         return PX_LOOK_OTHER;
-    px_catalog_drop(
-        catalog); /* the old snapshot stays, with its epoch, so that plans and batches go on */
+    px_catalog_drop(catalog); /* the old snapshot stays, so that plans and batches go on */
     look->sight.catalog = px_catalog_take(look->last->catalog);
     return PX_LOOK_SAME;
 }

@@ -14,9 +14,8 @@
 typedef struct px_sight {
     px_catalog *catalog; /* a counted reference; NULL: none yet */
     px_fingerprint fingerprint;
-    px_fingerprint
-        places;     /* a hash of the schemas in which relations of the configured names are */
-    bool unlimited; /* neither the role nor the database has a connection limit */
+    px_fingerprint places; /* hash of the schemas of relations with configured names */
+    bool unlimited;        /* neither the role nor the database has a connection limit */
 } px_sight;
 
 void px_sight_clear(px_sight *sight);

@@ -49,8 +49,9 @@
     " and (l.lanname not in ('sql', 'plpgsql') or p.prosrc ~* " WORDS                              \
     " or coalesce(pg_catalog.to_jsonb(p) ->> 'prosqlbody', '') ~ calls.pattern))"
 
-/* Whether an own function can run though no text names it: an object other than a trigger or a
- * default depends on it, or `row.name` may mean it. It may call loud functions by name. */
+/* Whether a function of the database's own can run though no text names it: an object other than a
+ * trigger or a default depends on it, or `row.name` may mean it. It may call loud functions by
+ * name. */
 #define UNNAMED_FUNCTION                                                                           \
     "exists (select from " OWN_FUNCTIONS " and (l.lanname not in ('sql', 'plpgsql')"               \
     " or exists (select from pg_catalog.pg_depend d"                                               \
@@ -61,8 +62,8 @@
     " or exists (select from pg_catalog.pg_type t"                                                 \
     " where t.oid = p.proargtypes[0] and t.typtype in ('c', 'd', 'p'))))"
 
-/* Whether one of PostgreSQL's own names, words of the grammar, operators or casts may mean an own
- * function, or the name of one of its types a domain. */
+/* Whether one of PostgreSQL's names, words of the grammar, operators or casts may mean a function
+ * of the database's own, or the name of one of its types a domain. */
 #define OVERLOADING                                                                                \
     "(exists (select from pg_catalog.pg_type y where y.typtype = 'd' and " IS_FOREIGN(             \
         "y") " and y.typname in (select b.typname from pg_catalog.pg_type b where b.typnamespace " \
@@ -73,8 +74,8 @@
              " or exists (select from pg_catalog.pg_operator o where o.oprcode = p.oid)"           \
              " or exists (select from pg_catalog.pg_cast k where k.castfunc = p.oid))))"
 
-/* Whether an expression of an own object calls one of CALLED: it is stored as a tree that has
- * functions' oids. */
+/* Whether an expression that the database stores calls one of CALLED. It is stored as a tree, which
+ * has the oids of functions. */
 #define LOUD_TREE                                                                                  \
     "exists (select from (select oid, ev_action::pg_catalog.text as tree from "                    \
     "pg_catalog.pg_rewrite"                                                                        \
@@ -111,8 +112,8 @@ void px_quiet_expression(pgw_buf *sql)
     " union all select p.oid from pg_catalog.pg_proc p"                                            \
     " where p.pronamespace = 11 and p.proname in (" CALLED ")))"
 
-/* The trees of expressions that an INSERT into relation d evaluates. If it has columns of own
- * types, or casts to a domain, the checks of all domains count. */
+/* The trees of expressions that an INSERT into relation d evaluates. If the relation has columns of
+ * the database's own types, or casts to a domain, the checks of all domains count. */
 #define CHECKED                                                                                    \
     "select k.conbin::pg_catalog.text from pg_catalog.pg_constraint k where k.conrelid = d.oid"    \
     " union all select i.indexprs::pg_catalog.text from pg_catalog.pg_index i where i.indrelid = " \
@@ -140,8 +141,9 @@ void px_quiet_expression(pgw_buf *sql)
                   " where x.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass"                   \
                   " and x.objid = p.oid and x.deptype = 'e'))"
 
-/* Whether own code runs by operators, casts, index support functions or domain checks, without
- * being named. A cast from an own type counts only if a column may hold values of that type. */
+/* Whether code of the database's own runs by operators, casts, index support functions or domain
+ * checks, without being named. A cast from a type of the database's own counts only if a column may
+ * hold values of that type. */
 #define IN_EXPRESSIONS                                                                             \
     "exists (select from " CODE " and (exists (select from pg_catalog.pg_depend d"                 \
     " where d.refclassid = 'pg_catalog.pg_proc'::pg_catalog.regclass and d.refobjid = p.oid"       \
@@ -187,15 +189,15 @@ void px_own_calls_condition(pgw_buf *sql)
     pgw_buf_add_str(sql, ")))");
 }
 
-/* Whether the database has an own function, with other arguments, of a name that a batched INSERT
- * may call. */
+/* Whether the database has a function of its own with a name that a batched INSERT may call, for
+ * other arguments. */
 #define CALLED_ALIKE                                                                               \
     "exists (select from " CODE " and p.proname in ('now', 'transaction_timestamp',"               \
     " 'statement_timestamp', 'clock_timestamp', 'gen_random_uuid', 'to_timestamp', 'nextval',"     \
     " 'jsonb_set', 'jsonb_build_object'))"
 
 /* Whether an index or a partition key of the table, or an index that its foreign keys refer to,
- * compares or hashes by own code. */
+ * compares or hashes by code of the database's own. */
 #define COMPARES                                                                                   \
     "exists (select from " CODE " and p.oid in (select a.amproc from pg_catalog.pg_amproc a"       \
     " join pg_catalog.pg_opclass o on o.opcfamily = a.amprocfamily"                                \
@@ -209,7 +211,8 @@ void px_own_calls_condition(pgw_buf *sql)
     " select pg_catalog.pg_partition_ancestors(c.oid)))"                                           \
     " u(class) on u.class = o.oid where " IS_FOREIGN("a") "))"
 
-/* Whether an operator of a foreign key or an EXCLUDE constraint of the table is own code. */
+/* Whether an operator of a foreign key or an EXCLUDE constraint of the table is code of the
+ * database's own. */
 #define CONSTRAINS                                                                                 \
     "exists (select from " CODE " and p.oid in (select o.oprcode from pg_catalog.pg_operator o"    \
     " where " IS_FOREIGN(                                                                          \
@@ -217,8 +220,9 @@ void px_own_calls_condition(pgw_buf *sql)
              "pg_catalog.array_cat(k.conpfeqop, k.conexclop)) from pg_catalog.pg_constraint k"     \
              " join tree d on k.conrelid = d.oid where d.root = c.oid)))"
 
-/* Whether an INSERT meets own code though no expression shows it: a column has an own type, an own
- * cast brings a value to its column's type, or a type's name means two types. */
+/* Whether an INSERT meets code of the database's own though no expression shows it: a column has a
+ * type of the database's own, a cast of its own brings a value to the column's type, or a type's
+ * name means two types. */
 #define MEETS_EXPRESSIONS                                                                          \
     "(exists (select from pg_catalog.pg_attribute o where o.attrelid = c.oid and o.attnum > 0"     \
     " and o.atttypid >= 16384) or exists (select from own_casts)"                                  \
@@ -234,8 +238,8 @@ void px_runs_own_condition(pgw_buf *sql)
                            " or ((select k.expressions from code k) and " MEETS_EXPRESSIONS "))");
 }
 
-/* Whether a tree calls current_setting(), whose oids are 2077 and 3294 in every PostgreSQL, or an
- * own function. */
+/* Whether a tree calls current_setting(), whose oids are 2077 and 3294 in every PostgreSQL, or a
+ * function of the database's own. */
 #define READS "::pg_catalog.text ~ ':funcid (2077|3294|[1-9][0-9]{4,}) '"
 
 void px_reads_settings_condition(pgw_buf *sql)

@@ -20,16 +20,16 @@ void px_quiet_expression(pgw_buf *sql);
 void px_reads_settings_condition(pgw_buf *sql);
 
 /* Appends a condition that is true if an expression that names no function may run code of the
- * database's own: by a cast to a domain, an operator, a range or a row of own types. The query's
- * `met(type, holds)` has the own types of values that no cast names; `holds`: values of the type
- * contain others. */
+ * database's own: by a cast to a domain, an operator, a range or a row of its own types. The
+ * query's `met(type, holds)` has the database's own types of values that no cast names; `holds`:
+ * values of the type contain others. */
 void px_expressions_run_condition(pgw_buf *sql);
 /* Appends a condition that is true if a cast to a type of the database's own, by name, may run code
  * of the database's own. */
 void px_casts_run_condition(pgw_buf *sql);
 
-/* Appends a condition that is true if the database has an own function or operator of a name that
- * merged rows may call (rewrite/insert/merged_call.h), in any schema. */
+/* Appends a condition that is true if the database has, in any schema, a function or operator of
+ * its own with a name that merged rows may call (rewrite/insert/merged_call.h). */
 void px_own_calls_condition(pgw_buf *sql);
 
 /* Appends a condition that is true if an INSERT of constants and parameters into relation `c`, or a

@@ -63,8 +63,7 @@ static void find_changed(inquiry *it, const cfg_config *old)
         if (was != NULL && !same_rule(was, table))
             it->changed[it->count++] = table;
     }
-    for (size_t i = 0; i < before;
-         i++) { /* entries that are gone, and whose tables a pattern covers now */
+    for (size_t i = 0; i < before; i++) { /* old entries that a pattern covers now */
         const cfg_table *was = &old->tables[i], *table = counterpart(it->fresh, was);
         if (table != NULL && !same_name(table, was) && !same_rule(was, table))
             it->changed[it->count++] = table;

@@ -112,8 +112,8 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " from tree p cross join lateral (select h.inhrelid from pg_catalog.pg_inherits h"             \
     " where h.inhparent = p.oid offset 0) i)"
 
-/* Own types of columns of the configured tables, and of tables that their foreign keys refer to;
- * also the base types of domains. */
+/* The database's own types of columns of the configured tables, and of tables that their foreign
+ * keys refer to; also the base types of domains. */
 #define MET                                                                                        \
     " met as materialized (select distinct x.oid as type, x.typtype in ('c', 'r', 'm')"            \
     " or x.typelem <> 0 or (x.typtype = 'd' and x.oid <> t.oid) as holds"                          \
@@ -225,8 +225,9 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
 
 /* The cell PX_SCHEMA_EXPRESSION. Sequences are named by oid, for the asker may have another
  * search_path than the sessions that use the answer. Under another search_path than the reader's a
- * default is told only if it calls no own functions and the asker's settings write constants as the
- * reader's do. A default refers to no column, so pg_get_expr() needs no table and takes no lock. */
+ * default is told only if it calls PostgreSQL's functions alone and the asker's settings write
+ * constants as the reader's do. A default refers to no column, so pg_get_expr() needs no table and
+ * takes no lock. */
 #define SEQUENCES                                                                                  \
     " from pg_catalog.pg_depend s join pg_catalog.pg_class q on q.oid = s.refobjid"                \
     " where s.classid = 'pg_catalog.pg_attrdef'::pg_catalog.regclass and s.objid = d.oid"          \
@@ -296,8 +297,8 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " when exists (select from own_names) then '~' end,"                                           \
     " case when exists (select from pg_catalog.pg_operator o where o.oprname in ('+', '-')"        \
     " and o.oprleft = 0 and o.oid >= 16384) then '-' end)"
-/* Own types with the names of types that casts of keys name. A row type matters only to columns of
- * text. */
+/* The database's own types with names of types that casts of keys name. A row type matters only to
+ * columns of text. */
 #define NAMES_OF_TYPES                                                                             \
     "('bool', 'bpchar', 'bytea', 'date', 'float4', 'float8', 'int2', 'int4', 'int8', 'name',"      \
     " 'numeric', 'text', 'timestamp', 'timestamptz', 'uuid', 'varchar')"
@@ -306,9 +307,9 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " own_names as materialized (select x.typtype = 'c' and not exists (select from"               \
     " pg_catalog.pg_cast k where k.castsource = x.oid) as rows from pg_catalog.pg_type x"          \
     " where x." IS_OWN_NAME ")"
-/* A number that changes when an own type is made, renamed or dropped, for a statement that casts to
- * one may then be described otherwise. Row types of tables, which come and go, do not count. It is
- * a hash of the sum of the types' transactions, counted from the first. */
+/* A number that changes when a type of the database's own is made, renamed or dropped, for a
+ * statement that casts to one may then be described otherwise. Row types of tables, which come and
+ * go, do not count. It is a hash of the sum of the types' transactions, counted from the first. */
 #define TYPES_VERSION                                                                              \
     "pg_catalog.hashtextextended(pg_catalog.concat_ws(' ', pg_catalog.count(*),"                   \
     " pg_catalog.count(*) * pg_catalog.age('3'::pg_catalog.xid)"                                   \
@@ -327,8 +328,8 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     "not exists (select from pg_catalog.pg_attribute b where b.attrelid = c.oid"                   \
     " and b.attnum > 0 and b.attnum < a.attnum and not b.attisdropped)"
 
-/* Appends whether an INSERT fires triggers, or runs own functions in a database whose code may
- * change a session. */
+/* Appends whether an INSERT fires triggers, or runs functions of the database's own if any of these
+ * may change a session. */
 static void add_code(pgw_buf *sql)
 {
     pgw_buf_add_str(sql, "coalesce(f.by_insert, false) or"
@@ -342,8 +343,8 @@ static void add_code(pgw_buf *sql)
  * compiled (jit), for a second. */
 #define FEW "(select pg_catalog.unnest((select pg_catalog.array_agg(x.oid) from matched x)) as oid)"
 
-/* Appends WITH …: what is the same for all columns of a table is looked up once. Numbers become
- * text, and text numbers, by functions that no own cast changes. */
+/* Appends the WITH clause, which looks up once what is the same for all columns of a table. Numbers
+ * become text, and text numbers, by functions that no cast of the database's own changes. */
 static void add_relations(const cfg_config *config, pgw_buf *sql)
 {
     pgw_buf_add_str(sql, "with recursive wanted(nspname, relname) as (values ");

@@ -7,7 +7,8 @@
 
 #include "protocol/bytes.h"
 
-/* The columns of the query's result, all text. */
+/* The columns of the query's result, all text. Types, functions, operators and casts are called own
+ * if the database's users made them, not PostgreSQL. */
 typedef enum px_schema_cell {
     PX_SCHEMA_SCHEMA,
     PX_SCHEMA_TABLE,
@@ -34,12 +35,12 @@ typedef enum px_schema_cell {
     PX_SCHEMA_DEFAULT,   /* t: the column has a default, or is generated, or an identity column */
     PX_SCHEMA_SEQUENCE,  /* t: the default draws from a sequence */
     PX_SCHEMA_GENERATED, /* t: GENERATED ALWAYS AS (…) STORED */
-    PX_SCHEMA_EQUALITY,  /* The first that holds: f: the collation is nondeterministic; o: an own
+    PX_SCHEMA_EQUALITY,  /* The first that holds of f: the collation is nondeterministic; o: an own
                             operator = may decide; g: rights are granted on single columns of the
-                            table; c: a foreign key writes the column; t. Then a blank and i: own
-                            casts into the type; e: own casts elsewhere. Then +: a type's name may
-                            mean an own type; ~: only a row type, which does not matter here. Then -:
-                            a sign may be an own operator */
+                            table; c: a foreign key writes the column; t: none of these. Behind it a
+                            blank and i: own casts into the type, or e: elsewhere; +: a type's name
+                            may mean an own type, or ~: a row type, which is harmless here; -: a sign
+                            may be an own operator */
     PX_SCHEMA_COMPUTED,  /* t: the default may look at the session */
     PX_SCHEMA_KEY,       /* place in the primary key, from 1, a blank, and the key's name; 0: no key
                             column */
@@ -48,14 +49,13 @@ typedef enum px_schema_cell {
     PX_SCHEMA_EXPRESSION, /* the default as SQL; empty: none, or its text may mean several things */
     PX_SCHEMA_EXPRESSED,  /* a number that changes with the default, also if PX_SCHEMA_EXPRESSION is
                              empty */
-    PX_SCHEMA_QUIET,      /* t, r, b, f (quiet.h) for the database, the same in each row. Then +:
-                             expressions may run own code; ~: only casts to own types may. Then =: a name
-                             that merged rows call may be an own function or operator. Then a blank, and
-                             a number that changes with the own types */
-    PX_SCHEMA_READS,      /* t: a default or check of the table may read a setting */
-    PX_SCHEMA_PARTS,      /* rw_table.part_names, in the table's first row */
-    PX_SCHEMA_SYSTEM, /* rw_table.last, a blank, rw_table.system_columns, in the table's first row
-                       */
+    PX_SCHEMA_QUIET,  /* t, r, b or f for the database (quiet.h), the same in each row. Behind it +:
+                         expressions may run own functions, or ~: only casts to own types may; =:
+                         names that merged rows call may mean own functions or operators; a blank,
+                         and a number that changes with the own types */
+    PX_SCHEMA_READS,  /* t: a default or check of the table may read a setting */
+    PX_SCHEMA_PARTS,  /* `part_names` of rw_table, in each table's first row */
+    PX_SCHEMA_SYSTEM, /* `last`, a blank, `system_columns` of rw_table, in each table's first row */
     PX_SCHEMA_CELLS
 } px_schema_cell;
 

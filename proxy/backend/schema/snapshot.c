@@ -75,9 +75,7 @@ px_catalog *px_catalog_build(const cfg_config *config, const px_schema_rows *row
             rw_table_free(table);
             continue;
         }
-        table->listed |=
-            config->backend.dialect ==
-            CFG_DIALECT_YDB; /* YDB tells clients of no columns: there is nothing to hide */
+        table->listed |= config->backend.dialect == CFG_DIALECT_YDB; /* YDB tells of no columns */
         catalog->configs[catalog->count] = &config->tables[i];
         catalog->tables[catalog->count++] = table;
     }

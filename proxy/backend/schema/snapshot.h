@@ -15,8 +15,7 @@ typedef struct px_catalog {
     _Atomic unsigned references;
     uint64_t epoch; /* unique in the process: two snapshots that differ never have the same epoch */
     rw_table **tables;
-    const cfg_table *
-        *configs; /* entry of each table in `config`: its own, or that of its pattern */
+    const cfg_table **configs; /* each table's entry: its own, or its pattern's */
     size_t count;
     size_t by_pattern; /* how many of the tables have only a pattern's entry: the last ones, in
                           order of their oids */

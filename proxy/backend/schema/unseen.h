@@ -7,8 +7,7 @@
 
 #include "protocol/frontend.h"
 
-/* Values for the parameters of keyspread's own statement: those of the Bind of a client's
- * statement. */
+/* Values for the parameters of keyspread's own statement, taken from a client's Bind. */
 typedef struct px_unseen_values {
     const uint32_t *types; /* one type for each value */
     pgw_bind bind;         /* the client's Bind; names and result formats in it are not used */

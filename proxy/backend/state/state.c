@@ -37,8 +37,7 @@ static void add_meaning(pgw_buf *sql, const rw_table *table)
     pgw_buf_add_str(sql, " pg_catalog.to_regclass(E'\"");
     add_escaped(sql, table->name, true);
     pgw_buf_add_str(sql, "\"')::pg_catalog.oid, 0)).schema operator(pg_catalog.=)"
-                         " pg_catalog.quote_ident(E'"); /* pg_identify_object() quotes the schema,
-                                                           so the configured name is quoted, too */
+                         " pg_catalog.quote_ident(E'"); /* pg_identify_object() quotes schemas */
     add_escaped(sql, table->schema, false);
     pgw_buf_add_str(sql, "'), ");
 }

@@ -31,8 +31,7 @@ typedef struct px_asked {
     const rw_catalog *names;
     const uint32_t *oids; /* oids of tables that only a pattern covers, ascending */
     size_t oid_count;
-    bool
-        inside; /* asked inside a transaction, which may have begun before others made the tables */
+    bool inside; /* inside a transaction, which may be older than the tables */
 } px_asked;
 
 /* Appends one SELECT, without ';'. With `everything` it tells `changed`, which takes PostgreSQL 1
