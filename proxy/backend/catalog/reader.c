@@ -50,7 +50,7 @@ struct px_reader {
     px_database *database; /* a counted reference */
     reader_state state;
     px_link *link;          /* NULL in the state CLOSED */
-    px_identity *identity;  /* whom the link logs in as; a counted reference */
+    px_identity *identity;  /* identity that the link logs in as; a counted reference */
     px_question *waiting;   /* questions for the next look */
     px_question *answering; /* questions that the look under way answers */
     px_look look;
@@ -60,7 +60,7 @@ struct px_reader {
     uint64_t looked_at;  /* when the last look began */
     uint64_t asked_at;   /* when the last question came */
     uint64_t sent_at;    /* when the backend was last sent a message */
-    bool leaving;        /* the link is to be closed after the look under way */
+    bool leaving;        /* the link is to be closed when the look is done */
     bool lost_one;       /* a link was lost in a look, and none has succeeded since */
     px_findings findings;
 };

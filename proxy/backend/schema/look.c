@@ -140,7 +140,7 @@ static void take_error(px_look *look, pgw_slice body)
         pgw_error_read(body, &look->error);
     else if (kind == PX_ERROR_LOCK || kind == PX_ERROR_CANCEL)
         look->busy = true;
-    else /* this role may not read the rows */
+    else /* the role of the link may not read the rows */
         look->unreadable = true;
 }
 

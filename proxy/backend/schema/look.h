@@ -49,7 +49,7 @@ typedef struct px_look {
     size_t at; /* index in the catalog of the table that is sampled */
     unsigned sample_rows, sample_wrong;
     bool busy;       /* the table's rows cannot be read just now: a lock, or a timeout */
-    bool unreadable; /* this role cannot read the table's rows */
+    bool unreadable; /* the role of the link cannot read the rows */
 } px_look;
 
 typedef enum px_look_step {

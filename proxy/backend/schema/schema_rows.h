@@ -39,8 +39,8 @@ typedef enum px_schema_cell {
                             operator = may decide; g: rights are granted on single columns of the
                             table; c: a foreign key writes the column; t: none of these. Behind it a
                             blank and i: own casts into the type, or e: elsewhere; +: a type's name
-                            may mean an own type, or ~: a row type, which is harmless here; -: a sign
-                            may be an own operator */
+                            may mean an own type, or ~: a row type, harmless here; and -: a sign may
+                            be an own operator */
     PX_SCHEMA_COMPUTED,  /* t: the default may look at the session */
     PX_SCHEMA_KEY,       /* place in the primary key, from 1, a blank, and the key's name; 0: no key
                             column */
