@@ -4,8 +4,8 @@
 
 enum { MAX_SPARE = 256 };
 
-/* The allocator would give the pages of a block back to the system and ask for them again, turn by
- * turn. */
+/* Takes a spare block if there is one: malloc() would give pages back to the system and ask for
+ * them again in each turn. */
 px_block *px_block_new(px_blocks *blocks, size_t cap)
 {
     px_block *block = cap == PX_BLOCK ? blocks->spare : NULL;

@@ -20,35 +20,36 @@ struct px_stream {
 
     px_block *in;
     size_t in_start, in_end, expected;
-    int watched; /* what poll waits for; a change costs system calls */
+    int watched; /* the events that poll waits for; a change costs system calls */
     bool paused, closing, greeted;
-    bool knocked; /* something came while it was paused: it is not watched until it goes on */
+    bool knocked; /* input came while the stream was paused: reading is not watched until it goes on
+                   */
 
     px_chunks out;
-    size_t counted; /* bytes of it, of the process's `unread` */
-    size_t unheard; /* bytes that were put since it is broken */
-    bool full;      /* was full and on_drained is owed */
-    bool blocked;   /* the socket takes no more: waiting for writable */
-    bool broken;    /* the peer takes no more: output is dropped; what it sent is still read */
-    bool finishing; /* the owner puts no more: told when all has left */
-    bool dirty;     /* It is on the worker's list of streams with output. */
+    size_t counted; /* bytes of `out` that are counted in px_server.unread */
+    size_t unheard; /* bytes put since the stream is broken */
+    bool full;      /* the stream was full, and on_drained is owed */
+    bool blocked;   /* the socket takes no more for now: the stream waits to write */
+    bool broken;    /* the peer takes no more: output is dropped, input is still read */
+    bool finishing; /* px_stream_finish() was called, and output has not left */
+    bool dirty;     /* the stream is on the worker's list of streams with output */
     px_stream *next_dirty;
 };
 
 enum {
     BIG_BLOCK = 64 * 1024,
-    READ_MOST = 256 * 1024,   /* at once: then it is asked whether there is room for more */
-    WORTH_SHARING = 2 * 1024, /* Less is copied where it may stay: a slice keeps its whole block. */
-    UNREAD_FREE = 16 * 1024,  /* of each client's output: not counted */
-    TLS_READS = 16            /* a turn; the others want theirs */
+    READ_MOST = 256 * 1024,   /* bytes of one read; the owner may pause before the next */
+    WORTH_SHARING = 2 * 1024, /* bytes; less is copied, lest a slice keep a whole block */
+    UNREAD_FREE = 16 * 1024,  /* bytes of a client's output that do not count as unread */
+    TLS_READS = 16 /* reads of one TLS stream in a turn, so that other streams get theirs */
 };
 
 /* ---- polling ---- */
 
 static void on_poll(uv_poll_t *poll, int status, int events);
 
-/* A client that waits for its answer says nothing meanwhile. So one that is paused is watched until
- * it does: else each pause would cost two system calls. */
+/* Sets the events that poll waits for. A paused stream is watched until input comes, for each
+ * change would cost a system call, and a client that waits for its answer seldom sends. */
 static void watch(px_stream *stream)
 {
     int events = 0;
@@ -67,7 +68,7 @@ static void watch(px_stream *stream)
         uv_poll_start(&stream->poll, events, on_poll);
 }
 
-/* All that the peer sent is here. */
+/* Tells the owner that the peer sends no more. */
 static void end_input(px_stream *stream, const char *reason)
 {
     if (stream->closing)
@@ -78,7 +79,7 @@ static void end_input(px_stream *stream, const char *reason)
 
 /* ---- input ---- */
 
-/* Room to read into: at least one byte, and all of what the consumer expects. */
+/* Makes room to read into: for at least one byte, and for all that the consumer expects. */
 static void make_room(px_stream *stream)
 {
     size_t held = stream->in_end - stream->in_start;
@@ -154,7 +155,7 @@ static bool greeted(px_stream *stream)
     return !stream->closing;
 }
 
-/* One read a turn is fair to the others; polling is level-triggered and comes back. */
+/* One read in a turn is fair to other streams: polling is level-triggered, and tells again. */
 static void on_readable(px_stream *stream)
 {
     if (!greeted(stream))
@@ -172,7 +173,8 @@ static void on_readable(px_stream *stream)
 
 /* ---- output ---- */
 
-/* Counts what a client is to take: more only if there is room for it. */
+/* Counts a client's output in px_server.unread; counts more only if limits.unread_bytes has room
+ * for it. */
 static void count_unread(px_stream *stream)
 {
     if (stream->out.bytes <= UNREAD_FREE && stream->counted == 0)
@@ -197,7 +199,7 @@ bool px_stream_is_full(const px_stream *stream)
     return bytes >= PX_STREAM_HIGH || (!stream->ops->backend && bytes > stream->counted);
 }
 
-/* Writes what the socket takes. One that takes nothing any more ends by being read to its end. */
+/* Writes what the socket takes. A broken stream ends by being read to its end. */
 static void write_out(px_stream *stream)
 {
     px_blocks *blocks = &stream->worker->blocks;
@@ -243,14 +245,14 @@ static void tell_finished(px_stream *stream)
         stream->ops->on_finished(stream);
 }
 
-/* Something was written: what the owner wants to know of it. */
+/* Tells the owner what has come of writing: drained, or finished. */
 static void tell_written(px_stream *stream)
 {
     tell_drained(stream);
     tell_finished(stream);
 }
 
-/* The worker's list that it stands on when it has output. */
+/* The worker's list of streams with output for this stream: links or clients. */
 static px_stream **dirty_like(const px_stream *stream)
 {
     px_worker *worker = stream->worker;
@@ -275,7 +277,7 @@ static px_stream *next_dirty(px_worker *worker)
     return worker->dirty_links != NULL ? worker->dirty_links : worker->dirty_clients;
 }
 
-/* The end of a turn: everything that was put leaves. What a backend is to work at leaves first. */
+/* Writes all output at the end of a turn: what backends are to work at first. */
 static void flush_all(px_worker *worker)
 {
     px_stream *stream;
@@ -378,7 +380,7 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 void px_stream_secure(px_stream *stream, struct ssl_st *ssl)
 {
     write_out(stream);
-    stream->broken = stream->broken || stream->out.bytes > 0; /* told by the next poll */
+    stream->broken = stream->broken || stream->out.bytes > 0; /* the next poll tells the owner */
     assert(px_stream_input(stream).len == 0);
     px_transport_secure(&stream->transport, ssl, stream->ops->backend);
 }
@@ -497,5 +499,5 @@ static void free_blocks(px_worker *worker)
     px_blocks_free(&worker->blocks);
 }
 
-/* Owners may be told that there is room again, so it comes last in a turn. */
+/* flush_all() comes last in a turn; owners may be told then that there is room again. */
 const px_tenant px_stream_tenant = {.turn = flush_all, .tick = trim, .free = free_blocks};

@@ -15,7 +15,8 @@ struct px_tls {
 
 /* ---- loading ---- */
 
-/* Words for what people meet, where OpenSSL has but "PEM lib" and "no certificate assigned". */
+/* Why a file cannot be used, in clearer words than OpenSSL's "PEM lib" and "no certificate
+ * assigned". */
 static const char *why(const char *key)
 {
     unsigned long last = ERR_peek_last_error();
@@ -39,8 +40,8 @@ static bool fail(const cfg_config *config, unsigned line, const char *key, const
     return false;
 }
 
-/* What the certificate is signed with, but nothing weaker than SHA-256 (RFC 5929). Where the
- * signature has no digest of its own (Ed25519) there is no binding. */
+/* The digest that the certificate is signed with, but SHA-256 for weaker ones (RFC 5929). NULL: the
+ * signature has no digest of its own (Ed25519), so there is no binding. */
 static const EVP_MD *binding_digest(X509 *certificate)
 {
     int digest;
@@ -65,8 +66,8 @@ static bool load_certificate(px_tls *tls, const cfg_config *config, FILE *errors
     return true;
 }
 
-/* Asks clients for a certificate; one that is shown must be good. Whether one must be shown is
- * decided at login, where it can be said. */
+/* Asks clients for a certificate, which must be good if it is shown. Whether one must be shown is
+ * decided at login, where the client gets an error. */
 static bool load_authorities(px_tls *tls, const cfg_config *config, FILE *errors)
 {
     const char *file = config->client_tls.ca;
@@ -83,7 +84,7 @@ static bool load_authorities(px_tls *tls, const cfg_config *config, FILE *errors
 static int no_passphrase(char *buffer, int size, int for_writing, void *data)
 {
     (void)buffer, (void)size, (void)for_writing, (void)data;
-    return 0; /* nobody is there to be asked */
+    return 0; /* no passphrase can be asked for */
 }
 
 static int select_protocol(SSL *ssl, const unsigned char **chosen, unsigned char *chosen_len,
@@ -98,7 +99,8 @@ static int select_protocol(SSL *ssl, const unsigned char **chosen, unsigned char
     return result == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-/* Neither tickets nor a cache: a session resumed elsewhere would skip the client's certificate. */
+/* TLS sessions are never resumed, by tickets or a cache: a resumed one would skip the client's
+ * certificate. */
 static void set_options(SSL_CTX *context)
 {
     SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION);
@@ -182,6 +184,6 @@ bool px_tls_certificate_is(const SSL *ssl, const char *name)
                   ? -1
                   : X509_NAME_get_text_by_NID(X509_get_subject_name(certificate), NID_commonName,
                                               common, sizeof common);
-    /* One with a NUL inside would be another name to whoever signed it. */
+    /* A name with a NUL inside was another name to the authority that signed it. */
     return len >= 0 && strlen(common) == (size_t)len && strcmp(common, name) == 0;
 }

@@ -25,7 +25,7 @@ void px_transport_secure(px_transport *transport, SSL *ssl, bool backend)
     transport->ssl = ssl;
 }
 
-/* What OpenSSL's answer means: EAGAIN (and what it waits for), EPROTO, or 0 at the end of bytes. */
+/* What OpenSSL's result means as an errno: EAGAIN, EPROTO, ECONNRESET, or 0 at the end of input. */
 static int tls_errno(const px_transport *transport, int result)
 {
     switch (SSL_get_error(transport->ssl, result)) {
@@ -64,7 +64,7 @@ ssize_t px_transport_receive(px_transport *transport, char *to, size_t room)
 const char *px_transport_failure(void)
 {
     const char *reason = errno == EPROTO ? ERR_reason_error_string(ERR_peek_last_error()) : NULL;
-    return reason != NULL ? reason : strerror(errno); /* OpenSSL's own words are constants */
+    return reason != NULL ? reason : strerror(errno); /* OpenSSL's texts are constants, too */
 }
 
 void px_transport_come_back(px_transport *transport)
@@ -78,8 +78,8 @@ ssize_t px_transport_peek(const px_transport *transport, unsigned char *first)
     return recv(transport->fd, first, 1, MSG_PEEK);
 }
 
-/* As one record at most: SSL_write must be tried again with the same bytes, and finds them at the
- * front of the ring, if more of them by then. */
+/* Sends one record at most. A failed SSL_write must be called again with the same bytes: the ring
+ * still begins with them, perhaps with more behind. */
 static ssize_t send_tls(px_transport *transport, const px_chunks *chunks)
 {
     char record[TLS_RECORD];

@@ -29,7 +29,7 @@ void px_worker_send(px_worker *worker, px_message *message)
     pthread_mutex_lock(&worker->inbox_lock);
     *worker->inbox_tail = message;
     worker->inbox_tail = &message->next;
-    uv_async_send(&worker->wake); /* while the worker cannot have read it, and ended */
+    uv_async_send(&worker->wake); /* under the lock: the worker cannot have ended yet */
     pthread_mutex_unlock(&worker->inbox_lock);
 }
 
@@ -105,8 +105,8 @@ unsigned px_workers_load(const px_server *server)
     return load;
 }
 
-/* No client is left in the process, nor anything that one of them began: another worker's may still
- * have units here. */
+/* Whether the process has no sessions left, nor work that one of them began: sessions of other
+ * workers may have units here. */
 static bool is_quiet(px_worker *worker)
 {
     if (px_workers_load(worker->server) > 0 || atomic_load(&worker->server->errands) > 0)
@@ -122,7 +122,7 @@ static void end_if_drained(px_worker *worker)
     bool late = px_worker_now(worker) - worker->drain_since > PX_DRAIN_MS;
     if (!worker->draining || (worker->cancels > 0 && !late) ||
         uv_is_closing((uv_handle_t *)&worker->tick) || !is_quiet(worker) ||
-        worker->own != NULL) /* what this turn has woken is looked at first */
+        worker->own != NULL) /* messages of this turn run first */
         return;
     FOR_TENANTS(worker, end);
     close_handles(worker);
@@ -133,10 +133,10 @@ void px_worker_let_go(px_worker *worker, size_t bytes)
     worker->let_go += bytes;
 }
 
-/* What has left lies between what others still use: the allocator gives it back only when asked to.
- * What was noted says that there is something, not how much: a few may leave more than a crowd, and
- * not all of it is freed at once. So it is done soon if it is certainly much, and some time behind
- * whatever it is. */
+/* Gives freed pages back to the system: they lie between used ones, so malloc_trim() must be
+ * called. `let_go` tells when bytes were freed, not how many, and not all are freed at once: so a
+ * trim comes when no more are noted for a tick, if that were many, and another one TRIM_TICKS later
+ * in any case. */
 static void give_back(px_worker *worker)
 {
     bool quiet = worker->let_go == worker->let_go_before;
@@ -197,9 +197,9 @@ void px_worker_init(px_worker *worker, px_server *server, unsigned index,
     uv_prepare_start(&worker->before_poll, on_before_poll);
     uv_check_start(&worker->after_poll, on_after_poll);
     uv_timer_start(&worker->tick, on_tick, TICK_MS, TICK_MS);
-    /* Where another allocator has taken the place of the C library's, as a sanitizer's does, the
-     * first call sets up what nobody has used yet, and two workers that do so at once crash: the
-     * first is made before any of them runs. */
+    /* Under another allocator, such as a sanitizer's, the first malloc_trim() sets up the C
+     * library's own, and crashes if two threads do that at once: so it is called before any worker
+     * runs. */
     malloc_trim(0);
 }
 

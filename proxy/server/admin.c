@@ -15,8 +15,8 @@
 
 enum { CONNECTIONS = 64, KEPT = 32, TIMEOUT_S = 10, CONNECTION_BYTES = 16 * 1024 };
 
-/* A connection; the oldest give way to new ones, for a request that has come is answered at once.
- */
+/* A connection. The oldest ones are closed for new ones, for a request that has come is answered at
+ * once. */
 typedef struct peer {
     struct peer *next, *previous;
     int fd;
@@ -25,9 +25,9 @@ typedef struct peer {
 struct px_admin {
     px_server *server;
     struct MHD_Daemon *daemon;
-    peer *oldest, *newest; /* its thread's own */
+    peer *oldest, *newest; /* only the HTTP server's thread touches the list */
     size_t peers;
-    char *path; /* of a Unix socket */
+    char *path; /* path of the Unix socket; NULL: TCP */
     double started;
 };
 
@@ -153,7 +153,7 @@ static void remove_peer(px_admin *admin, peer *p)
     free(p);
 }
 
-/* Called by the thread that serves all of them. The one that gives way is closed there, when that
+/* Called by the HTTP server's thread, which closes a connection that is shut down here when it
  * finds its end. */
 static void on_connection(void *owner, struct MHD_Connection *connection, void **context,
                           enum MHD_ConnectionNotificationCode code)
@@ -208,7 +208,7 @@ void px_admin_stop(px_admin *admin)
     if (admin == NULL)
         return;
     if (admin->daemon != NULL)
-        MHD_stop_daemon(admin->daemon); /* closes the socket */
+        MHD_stop_daemon(admin->daemon); /* MHD_stop_daemon() closes the socket, too */
     if (admin->path != NULL)
         unlink(admin->path);
     free(admin->path);

@@ -1,7 +1,6 @@
 /*
- * admin: the endpoint for operators and their machines: health and metrics over HTTP, served by
- * libmicrohttpd on a thread of its own, which reads what the workers count and touches nothing else
- * of theirs.
+ * admin: health and metrics over HTTP, served by libmicrohttpd on a thread of its own, which reads
+ * the workers' counters and touches nothing else of theirs.
  */
 #ifndef PX_ADMIN_H
 #define PX_ADMIN_H

@@ -10,8 +10,8 @@
 #include "proxy/backend/schema/schema.h"
 #include "proxy/base/log.h"
 
-/* libpq's messages end with a newline, and quote the string: up to there, if a password may stand
- * in it. */
+/* How much of libpq's message may be printed: it ends with a newline, and quotes the string, which
+ * is left out if a password may stand in it. */
 static int printable(const char *message, const char *dsn)
 {
     bool secret = strstr(dsn, "passw") != NULL || strstr(dsn, "://") != NULL;
@@ -26,7 +26,8 @@ static bool discovers(const cfg_config *config)
     return false;
 }
 
-/* A table's path begins with its database, and what clients call theirs is not known here. */
+/* Partitions are discovered only if backend.dsn names the database: a table's path begins with it,
+ * and what clients name is not known here. */
 static bool check_discovery(const cfg_config *config, FILE *errors)
 {
     if (!discovers(config) || px_dsn_names(config->backend.dsn, "dbname"))
@@ -45,7 +46,7 @@ static const char *option_of(const PQconninfoOption *options, const char *keywor
     return options->val != NULL ? options->val : "";
 }
 
-/* Each of a list; an empty one is the Unix socket. */
+/* Whether all hosts of a list are this machine; an empty host is the Unix socket. */
 static bool are_here(const char *hosts)
 {
     static const char *const here[] = {"localhost", "127.", "::1", "/", "@"};
@@ -60,7 +61,8 @@ static bool are_here(const char *hosts)
     return true;
 }
 
-/* YDB asks for passwords in clear, and libpq gives them. */
+/* Refuses a backend.dsn by which passwords would travel in clear: YDB asks for them so, and libpq
+ * sends them. */
 static bool check_cleartext(const cfg_config *config, const PQconninfoOption *options, FILE *errors)
 {
     const char *address = option_of(options, "hostaddr"), *mode = option_of(options, "sslmode");

@@ -23,7 +23,7 @@ enum { BACKLOG = 1024, PAUSE_MS = 100, ROOM_MS = 10 };
 
 struct px_listener {
     uv_poll_t poll;
-    uv_timer_t pause; /* after running out of file descriptors, or of places in the lobby */
+    uv_timer_t pause; /* pause after running out of file descriptors, or of places in the lobby */
     px_server *server;
     int fd;
     char *path;
@@ -64,7 +64,8 @@ static px_worker *least_loaded(px_server *server)
     return best;
 }
 
-/* A client that has asked for encryption takes what comes first for the answer to that. */
+/* Answers N to a request for encryption, for the client would take the first byte of an error for
+ * that answer. */
 static void answer_request(int fd, pgw_buf *out)
 {
     char bytes[PGW_REQUEST];
@@ -76,7 +77,7 @@ static void answer_request(int fd, pgw_buf *out)
         pgw_buf_add_byte(out, 'N');
 }
 
-/* A client that wants TLS takes the message in plain all the same. */
+/* Sends an error and closes the connection. A client that wants TLS gets the error in plain. */
 static void turn_away(px_server *server, int fd, px_address *address, const char *why,
                       unsigned most)
 {
@@ -136,7 +137,7 @@ static void on_pause_over(uv_timer_t *timer)
     uv_poll_start(&listener->poll, UV_READABLE, on_readable);
 }
 
-/* Out of descriptors: stop for a while, and say so once. */
+/* Stops accepting for a while, without descriptors, and logs that once. */
 static void starve(px_listener *listener)
 {
     if (!listener->starved) {
@@ -166,8 +167,8 @@ static bool accept_one(px_listener *listener)
     return true;
 }
 
-/* Who comes waits in the system's queue, in order, until there is a place, or somebody is silent
- * for too long. */
+/* Whether new connections wait in the system's queue, in order, until the lobby has a place, or a
+ * client there is silent for too long. */
 static bool waits_for_room(px_listener *listener)
 {
     if (!px_lobby_is_to_be_waited_for(listener->server))
@@ -184,7 +185,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
     errno = 0;
     while (!waits_for_room(listener) && accept_one(listener))
         ;
-    if (listener->starved && errno == EAGAIN) { /* all that queued are in */
+    if (listener->starved && errno == EAGAIN) { /* all queued connections are accepted */
         listener->starved = false;
         px_log(CFG_LOG_INFO, "accept_resumed", "clients=%u",
                atomic_load(&listener->server->clients));
@@ -201,7 +202,7 @@ static int fail(char *message, size_t size, int fd, const char *what)
     return -1;
 }
 
-/* A file left by a process that is gone is removed; one that answers is in use. */
+/* Removes a socket file that a process left behind; false if a process answers there. */
 static bool clear_path(const struct sockaddr_un *address)
 {
     struct stat info;
@@ -226,7 +227,7 @@ static int open_unix(const char *path, mode_t mode, char *message, size_t size)
     if (!clear_path(&address))
         return fail(message, size, -1, path);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    mode_t old = umask(~mode & 0777); /* who may open it, from its first moment on */
+    mode_t old = umask(~mode & 0777); /* the socket has its mode from its first moment on */
     int bound = fd < 0 ? -1 : bind(fd, (struct sockaddr *)&address, sizeof address);
     umask(old);
     if (bound != 0 || listen(fd, BACKLOG) != 0)

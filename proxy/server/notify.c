@@ -11,7 +11,7 @@ void px_notify_ready(const char *status)
 
 void px_notify_reloading(void)
 {
-    /* Type=notify-reload (systemd 253) wants to know when; older ones do not look at it. */
+    /* systemd 253 wants MONOTONIC_USEC for Type=notify-reload; older versions ignore it. */
     sd_notifyf(0, "RELOADING=1\nSTATUS=the configuration is being read\nMONOTONIC_USEC=%" PRIu64,
                uv_hrtime() / 1000);
 }
@@ -23,7 +23,8 @@ void px_notify_stopping(void)
 
 /* ---- the watchdog ---- */
 
-typedef struct question { /* to a worker; it is never asked a second time before it has answered */
+typedef struct question { /* a question to one worker, not sent again before the worker has answered
+                           */
     px_message message;
     px_watchdog *watchdog;
 } question;
@@ -32,7 +33,7 @@ struct px_watchdog {
     uv_timer_t timer;
     px_server *server;
     _Atomic unsigned unanswered;
-    question questions[]; /* one a worker */
+    question questions[]; /* one question for each worker */
 };
 
 static void on_question(px_worker *worker, px_message *message)
@@ -63,8 +64,8 @@ px_watchdog *px_watchdog_start(px_server *server, uv_loop_t *loop)
     watchdog->server = server;
     for (unsigned i = 0; i < server->worker_count; i++)
         watchdog->questions[i] = (question){.message.run = on_question, .watchdog = watchdog};
-    /* systemd's documentation asks for twice in that time; an answer that misses one turn then
-     * would be too late already. */
+    /* systemd's documentation asks for WATCHDOG=1 twice in WATCHDOG_USEC; here it is four times, so
+     * that one late answer is not too late. */
     uint64_t period = usec / 4000 > 0 ? usec / 4000 : 1;
     uv_timer_init(loop, &watchdog->timer);
     watchdog->timer.data = watchdog;

@@ -35,14 +35,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { WORKER_STACK = 64 * 1024 * 1024 }; /* libpg_query recurses deeply */
+enum { WORKER_STACK = 64 * 1024 * 1024 }; /* bytes; libpg_query recurses deeply */
 
-typedef struct setup { /* what a configuration file made */
+typedef struct setup { /* a configuration file, and the files that it names */
     cfg_config *config;
     px_credentials *credentials;
 } setup;
 
-/* What the main thread has: it accepts, and hears signals. */
+/* What the main thread owns: it accepts connections and handles signals. */
 typedef struct process {
     px_server server;
     uv_loop_t loop;
@@ -50,20 +50,20 @@ typedef struct process {
     px_listener **listeners;
     size_t listener_count;
     px_admin *admin;
-    setup *setups; /* all that were ever in force: workers may still read an old file's keys; only
-                      the last has its credentials */
+    setup *setups; /* all setups that were ever in force, for workers may still read old ones; only
+                      the last has credentials */
     size_t setup_count;
     px_watchdog *watchdog;
-    uv_timer_t hour;   /* when it is told which statements read whole tables */
-    setup judged;      /* may become the next */
-    bool reloading;    /* … when that is known */
-    bool reload_again; /* another SIGHUP came meanwhile */
+    uv_timer_t hour;   /* hourly, to log which statements read whole tables */
+    setup judged;      /* the setup of a reload, while its hash rules are checked */
+    bool reloading;    /* a reload is under way */
+    bool reload_again; /* another SIGHUP came while `reloading` */
     bool stopping;
 } process;
 
 /* ---- workers ---- */
 
-/* Batches leave before the bytes of the turn do. */
+/* The batcher comes before the streams, so that batches leave with the bytes of their turn. */
 const px_tenant *const px_server_tenants[] = {&px_batcher_tenant, &px_sessions_tenant,
                                               &px_catalogs_tenant, &px_stream_tenant, NULL};
 
@@ -86,7 +86,7 @@ static void start_worker(process *p, unsigned index)
     pthread_attr_init(&attributes);
     pthread_attr_setstacksize(&attributes, WORKER_STACK);
     if (pthread_create(&worker->thread, &attributes, worker_main, worker) != 0)
-        abort(); /* at the start of the process */
+        abort(); /* no thread can be made, as the process starts */
     pthread_attr_destroy(&attributes);
 }
 
@@ -104,7 +104,7 @@ static void free_worker(px_worker *worker)
 
 /* ---- signals ---- */
 
-typedef struct order { /* from the main thread to a worker */
+typedef struct order { /* an order of the main thread to a worker */
     px_message message;
     setup setup;
 } order;
@@ -130,13 +130,13 @@ static void on_new_setup(px_worker *worker, px_message *message)
 {
     const order *o = (order *)message;
     px_credentials_drop(worker->credentials);
-    px_greeting_renew(worker); /* it may be another server */
+    px_greeting_renew(worker); /* the new configuration may name another server */
     worker->config = o->setup.config;
-    worker->credentials = o->setup.credentials; /* with its reference */
+    worker->credentials = o->setup.credentials; /* the worker takes over the order's reference */
     free(message);
 }
 
-/* `signal_number` 0: it could not listen. */
+/* Stops the process for a signal; `signal_number` 0: because it could not listen. */
 static void stop(process *p, int signal_number)
 {
     if (p->stopping)
@@ -175,7 +175,7 @@ static bool same_listen(const cfg_config *a, const cfg_config *b)
     return true;
 }
 
-/* Which keys have other values than those that the process was started with, and keeps. */
+/* Logs the keys whose new values take effect only at the next start of the process. */
 static void log_kept(const cfg_config *started, const cfg_config *fresh)
 {
     const struct {
@@ -216,7 +216,7 @@ static void put_in_force(process *p, setup fresh)
     px_config_log_unconfirmed(fresh.config);
 }
 
-/* … that is not in force, or not any more. */
+/* Frees a setup that never came into force, or is not in force any more. */
 static void free_setup(const process *p, setup old)
 {
     px_credentials_drop(old.credentials);
@@ -224,8 +224,8 @@ static void free_setup(const process *p, setup old)
         cfg_free(old.config);
 }
 
-/* The file as it is now. One that says the same is the configuration in force itself, so that
- * reloads for the sake of keys and passwords leave nothing behind. */
+/* Loads the file as it is now. If its text is the same, returns the configuration in force itself,
+ * so that reloads for new keys and passwords leave nothing behind. */
 static cfg_config *load_again(process *p)
 {
     cfg_config *old = p->setups[p->setup_count - 1].config;
@@ -247,7 +247,7 @@ static void adopt(process *p, setup fresh)
            fresh.config->table_count);
 }
 
-/* `good` false: the old configuration stays in force. */
+/* Ends a reload; `good` false: the old configuration stays in force. */
 static void end_reload(process *p, bool good)
 {
     bool again = p->reload_again;
@@ -310,7 +310,7 @@ static void on_signal(void *owner, int number)
 
 /* ---- the process ---- */
 
-/* PG* variables would leak into links through libpq. */
+/* Removes PG* variables, which libpq would use for links. */
 static void clear_environment(void)
 {
     extern char **environ;
@@ -327,7 +327,8 @@ static void clear_environment(void)
     }
 }
 
-/* A descriptor a client and a link: as many as the system lets this process have. */
+/* Raises the limit of descriptors as far as the system allows: each client and each link takes one.
+ */
 static void raise_descriptors(const cfg_config *config)
 {
     enum { OTHERS = 64 }; /* listeners, pipes, loops */
@@ -441,7 +442,8 @@ static void start_hours(process *p)
     uv_timer_start(&p->hour, on_hour, PX_SCANS_HOUR_MS, PX_SCANS_HOUR_MS);
 }
 
-/* From the start of the first worker to the end of the last. True if it could listen. */
+/* Runs from the start of the first worker to the end of the last. True if the process could listen.
+ */
 static bool serve(process *p)
 {
     uv_loop_init(&p->loop);
@@ -493,14 +495,15 @@ int px_run(cfg_config *config, FILE *errors)
     p.server.scans = px_scans_new();
     if (getrandom(p.server.cancel_secret, sizeof p.server.cancel_secret, 0) !=
         sizeof p.server.cancel_secret)
-        abort(); /* keys that can be guessed are worse than none */
+        abort(); /* cancel keys that can be guessed are worse than no server */
     put_in_force(&p, (setup){config, credentials});
     clear_environment();
     raise_descriptors(config);
     signal(SIGPIPE, SIG_IGN);
     int code = serve(&p) ? 0 : 1;
     if (is_cancelling(&p.server))
-        _exit(code); /* a thread still waits for an answer, and refers to what would be freed */
+        _exit(code); /* a thread still waits for the answer to a cancel, and refers to what would be
+                        freed */
     free_process(&p);
     return code;
 }

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* Who lives on the workers' loops. */
+/* The tenants of the workers' loops, ended by NULL. */
 extern const px_tenant *const px_server_tenants[];
 
 /* Runs the proxy until SIGTERM or SIGINT; takes ownership of `config`. Mistakes in the

@@ -44,9 +44,10 @@ px_signals *px_signals_watch(uv_loop_t *loop, px_signals_on *on, void *owner)
 {
     sigset_t set = watched();
     px_signals *s = pgw_calloc(1, sizeof *s);
-    *s = (px_signals){.fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC), .on = on, .owner = owner};
+    *s = (px_signals){
+        .fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC), .on = on, .owner = owner};
     if (s->fd < 0 || uv_poll_init(loop, &s->poll, s->fd) != 0)
-        abort(); /* at the start of the process */
+        abort(); /* no signals can be watched, as the process starts */
     uv_poll_start(&s->poll, UV_READABLE, on_readable);
     return s;
 }

@@ -9,17 +9,18 @@
 
 typedef struct px_signals px_signals;
 
-/* From the loop; `number` is the signal's. */
+/* Called from the loop; `number` is the signal's. */
 typedef void px_signals_on(void *owner, int number);
 
-/* Before any other thread starts, so that all of them inherit the mask: what arrives from here on
- * waits for px_signals_watch. */
+/* Blocks the signals; called before other threads start, so that all inherit the mask. Signals that
+ * come from here on wait for px_signals_watch(). */
 void px_signals_block(void);
 
-/* `on` is called for each one until px_signals_close. */
+/* Calls `on` for each signal until px_signals_close(). */
 px_signals *px_signals_watch(uv_loop_t *loop, px_signals_on *on, void *owner);
 
-/* No more of it, so that the loop can end: frees `signals`, and the next signal ends the process. */
+/* Stops watching, so that the loop can end, and frees `signals`; the next signal ends the process.
+ */
 void px_signals_close(px_signals *signals);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * backend: a kind of backend: what it brings for the rooms above to work with it as they do with
- * PostgreSQL.
+ * backend: the functions that a kind of backend brings, so that the folders above work with it as
+ * with PostgreSQL.
  */
 #ifndef PX_BACKEND_H
 #define PX_BACKEND_H
@@ -16,21 +16,22 @@ struct px_discovery;
 
 /* Finds out where the partitions of tables begin. For the main thread only, but for doubt(). */
 typedef struct px_discovery_kind {
-    /* Begins with the tables of the configuration in force. */
+    /* Starts with the tables of the configuration in force. */
     struct px_discovery *(*start)(struct px_server *server);
-    /* There is a new configuration in force, which lives as long as the process. */
+    /* A new configuration is in force; it lives as long as the process. */
     void (*renew)(struct px_discovery *discovery, const cfg_config *config);
-    /* Nothing that is found out is told to workers from now on. */
+    /* From now on workers are told nothing that is found out. */
     void (*refuse)(struct px_discovery *discovery);
-    /* After refuse(): ends all, and frees it. */
+    /* After refuse(): ends all work, and frees `discovery`. */
     void (*stop)(struct px_discovery *discovery);
-    /* Any thread. The table, by its label "schema.name", may have been cut otherwise. */
+    /* Any thread. The partitions of the table with the label "schema.name" may have changed. */
     void (*doubt)(struct px_discovery *discovery, const char *label);
 } px_discovery_kind;
 
 typedef struct px_backend {
     const char *name;
-    bool by_file; /* its tables are what the file says: it cannot be asked */
+    bool by_file; /* the configuration file alone says what tables are like: the backend is not
+                     asked */
     const struct px_link_kind *link;
     const struct px_writer_kind *writer;
 } px_backend;

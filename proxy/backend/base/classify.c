@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Of an ERROR; what is not listed is the statement's own. */
+/* What an ERROR's SQLSTATE means; one that is not listed is PX_ERROR_OWN. */
 static const struct {
     const char *sqlstate;
     px_error_kind kind;
@@ -23,7 +23,8 @@ static const struct {
     {"57014", PX_ERROR_CANCEL},     /* query_canceled */
 };
 
-/* The severity that is not translated; servers before 9.6 have the other only. */
+/* The severity that is not translated (field V); servers before 9.6 have the translated one only.
+ */
 static pgw_slice severity_of(pgw_slice body)
 {
     pgw_slice severity = pgw_error_field(body, 'V');
@@ -36,7 +37,7 @@ bool px_error_is_fatal(pgw_slice body)
     return pgw_slice_eq_str(severity, "FATAL") || pgw_slice_eq_str(severity, "PANIC");
 }
 
-/* Fields, each with its NUL; the literal's own ends them. */
+/* The fields of the error, each with its NUL; the literal's own NUL ends the body. */
 #define CACHED_PLAN                                                                                \
     "SERROR\0VERROR\0C0A000\0Mcached plan must not change result type\0RRevalidateCachedQuery\0"
 
@@ -48,8 +49,8 @@ static bool is_cached_plan(pgw_slice body, pgw_slice sqlstate)
            pgw_slice_eq_str(pgw_error_field(body, 'R'), "RevalidateCachedQuery");
 }
 
-/* What is of no kind of its own, and never translated: a type that was dropped since the statement
- * was described. */
+/* Whether the error says that a type was dropped since the statement was described: an internal
+ * error, whose message is never translated. */
 static bool is_type_gone(pgw_slice body, pgw_slice sqlstate)
 {
     static const char begin[] = "cache lookup failed for type ";

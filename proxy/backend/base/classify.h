@@ -1,7 +1,7 @@
 /*
- * classify: what an error means for the statement it came for, and for those that travel with it.
- * An ERROR's SQLSTATE may be anybody's invention (RAISE … USING ERRCODE), so severity comes first:
- * only FATAL and PANIC are everybody's.
+ * classify: what an error means for its statement, and for statements that travel with it. A
+ * function may raise an ERROR with any SQLSTATE (RAISE … USING ERRCODE), so severity comes first:
+ * only FATAL and PANIC concern all.
  */
 #ifndef PX_CLASSIFY_H
 #define PX_CLASSIFY_H
@@ -9,37 +9,39 @@
 #include "protocol/error.h"
 
 typedef enum px_error_kind {
-    PX_ERROR_OWN,        /* the statement's: its client is told */
-    PX_ERROR_REPEAT,     /* it lost against another transaction: another attempt may do */
-    PX_ERROR_LOCK,       /* it waited too long for a lock */
-    PX_ERROR_CANCEL,     /* a timeout, or somebody's request */
-    PX_ERROR_SIZE,       /* what was sent together was too large */
-    PX_ERROR_STALE,      /* a table or column is not what it was thought to be */
+    PX_ERROR_OWN,    /* the statement's own error: the client is told */
+    PX_ERROR_REPEAT, /* the statement lost against another transaction: another attempt may do */
+    PX_ERROR_LOCK,   /* the statement waited too long for a lock */
+    PX_ERROR_CANCEL, /* a timeout, or a cancel request */
+    PX_ERROR_SIZE,   /* the batch was too large */
+    PX_ERROR_STALE,  /* a table or column is not what it was thought to be */
     PX_ERROR_STALE_PLAN, /* a prepared statement is gone, or no longer fits the schema */
-    PX_ERROR_EVERYBODYS  /* the backend ends: the outcome of what was under way is unknown */
+    PX_ERROR_EVERYBODYS  /* the backend ends: the outcome of all that was under way is unknown */
 } px_error_kind;
 
-/* Of the body of an ErrorResponse to a statement. */
+/* Classifies the body of an ErrorResponse to a statement. */
 px_error_kind px_classify(pgw_slice body);
 
-/* By which a statement says that the table has other columns than it was made for (guard.h). */
+/* Whether a statement's own check says that the table has other columns than it was made for
+ * (guard.h). */
 bool px_error_is_changed(pgw_slice body);
 /* Fills the body of an ErrorResponse as the server gives it where a prepared statement returns
  * other columns by now. */
 void px_error_cached_plan(pgw_buf *body);
-/* FATAL or PANIC: nothing comes behind it. */
+/* FATAL or PANIC: nothing comes behind the error. */
 bool px_error_is_fatal(pgw_slice body);
 /* The partition of a row is not there for the moment, or has too much to do: it may have been split
  * or moved. */
 bool px_error_is_moved(pgw_slice body);
-/* A link could not be opened because the server, or its user, or its database may have no more. */
+/* A link could not be opened because the server, the user or the database may have no more
+ * connections. */
 bool px_error_is_full(const pgw_error *error);
-/* The server's, the network's or ours: whoever asked would be told the same. */
+/* An error of the server, the network or keyspread: any client would be told the same. */
 bool px_error_is_servers(const pgw_error *error);
-/* A link could not be opened because its user is not let in, or has no more connections: others may
- * be, and links of before serve on. */
+/* A link could not be opened because the user is not let in, or has no more connections: other
+ * users may be let in, and open links serve on. */
 bool px_error_is_personal(const pgw_error *error);
-/* A link could not be opened because nobody is there, or is about to start or stop. */
+/* A link could not be opened because no server answers, or it is about to start or stop. */
 bool px_error_is_absence(const pgw_error *error);
 
 #endif

@@ -15,9 +15,9 @@ void px_databases_free(px_databases *databases); /* NULL is fine */
 /* Any thread. */
 
 void px_databases_enter(px_databases *databases, const char *name); /* a session has come */
-void px_databases_leave(px_databases *databases, const char *name); /* … and is gone */
-bool px_databases_used(px_databases *databases, const char *name);  /* there is one */
-/* A unit for it has come. */
+void px_databases_leave(px_databases *databases, const char *name); /* a session has ended */
+bool px_databases_used(px_databases *databases, const char *name);  /* a session is there */
+/* A unit writes to a configured table of the database. */
 void px_databases_write(px_databases *databases, const char *name);
 bool px_databases_written(px_databases *databases, const char *name);
 

@@ -10,7 +10,7 @@
 
 /* A connection string gives a value to `keyword` ("user"). False if it cannot be parsed. */
 bool px_dsn_names(const char *dsn, const char *keyword);
-/* That value, the caller's; NULL if there is none. */
+/* The value of `keyword`, which the caller frees; NULL if there is none. */
 PGW_MUST_CHECK char *px_dsn_value(const char *dsn, const char *keyword);
 
 #endif

@@ -10,12 +10,12 @@
 #include <string.h>
 
 enum {
-    KINDS = 1024, /* more are not kept */
+    KINDS = 1024, /* KINDS: when more kinds come, all are forgotten */
     BELIEVED_MS = 60 * 1000,
-    ESCAPING_VERSION = 16 /* PostgreSQL before it has ? for what is not ASCII */
+    ESCAPING_VERSION = 16 /* older PostgreSQL writes ? for what is not ASCII */
 };
 
-/* It grows by what servers report that are newer than this, and is never less. */
+/* The names of reported parameters. Parameters of newer servers are added; none is ever removed. */
 static _Atomic(const char *) names[PX_GREETING_VALUES + 1] = {
     "server_version",
     "server_encoding",
@@ -31,12 +31,12 @@ static _Atomic(const char *) names[PX_GREETING_VALUES + 1] = {
     "default_transaction_read_only",
     "in_hot_standby",
     "scram_iterations", /* since PostgreSQL 16 */
-    "search_path",      /* since 18 */
+    "search_path",      /* since PostgreSQL 18 */
 };
-static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER; /* of who adds one */
+static pthread_mutex_t names_lock = PTHREAD_MUTEX_INITIALIZER; /* held to add a name */
 
 struct px_greeting {
-    px_greeting *next; /* under the lock */
+    px_greeting *next; /* under px_greetings.lock */
     char *key, *user, *database;
     char *values[PX_GREETING_VALUES];
     uint64_t settings, statement_timeout, user_timeout, since, era;
@@ -46,9 +46,9 @@ struct px_greeting {
 struct px_greetings {
     pthread_mutex_t lock;
     px_greeting *first;
-    _Atomic uint64_t era; /* grows when what was kept may not be right any more */
-    char *server;         /* what the last link said of its server */
-    _Atomic bool learned; /* the names of all that this one reports */
+    _Atomic uint64_t era; /* one more each time that kept greetings may be wrong */
+    char *server;         /* version and standby state that the last link reported */
+    _Atomic bool learned; /* `names` has all parameters that this server reports */
 };
 
 /* ---- names ---- */
@@ -128,7 +128,8 @@ static char *copy(const char *text)
     return text != NULL ? pgw_strndup(text, strlen(text)) : NULL;
 }
 
-/* Not a part of the kind: who sends it in its startup packet has its own. */
+/* application_name is no part of the kind: clients that send it in the startup packet get it back.
+ */
 static bool is_application(const char *parameter)
 {
     return strcmp(parameter, "application_name") == 0;
@@ -245,7 +246,7 @@ px_greeting *px_greeting_find(px_worker *worker, const px_identity *identity)
     size_t kinds;
     pthread_mutex_lock(&greetings->lock);
     px_greeting *greeting = *find_kind(greetings, identity->key, &kinds);
-    /* Workers' clocks are of different turns: one may be a little behind. */
+    /* `since` may be later than `now`: another worker's clock may be a little ahead. */
     bool good = greeting != NULL && greeting->era == atomic_load(&greetings->era) &&
                 now < greeting->since + BELIEVED_MS;
     if (good)

@@ -36,13 +36,13 @@ static void free_identity(px_identity *identity)
     free(identity->dates);
     free(identity->intervals);
     free_secret(identity->password);
-    free_secret(identity->key); /* the password is in it */
+    free_secret(identity->key); /* the key contains the password */
     free_secret((char *)identity->entry.name.ptr);
     free(identity);
 }
 
-/* All of the process. What is in it has a reference at least: the last is given up under the lock.
- */
+/* All identities of the process. Each has a reference at least: the last is given up under the
+ * lock. */
 static struct {
     pthread_mutex_t lock;
     px_table table;
@@ -119,7 +119,7 @@ static px_identity *make(const px_identity *from)
     return identity;
 }
 
-/* Everything in which two may differ. */
+/* All fields in which two identities may differ, as one text. */
 static pgw_slice all_of(const px_identity *identity)
 {
     const pgw_env *env = &identity->env;
@@ -167,12 +167,12 @@ px_identity *px_identity_of(const px_identity *from)
     pthread_mutex_unlock(&known.lock);
     if (same == NULL)
         return identity;
-    identity->entry.name = name; /* freed with it */
+    identity->entry.name = name; /* free_identity() frees the name, too */
     free_identity(identity);
     return same;
 }
 
-/* What was set last; nothing: it was not. */
+/* The value that the options set last for `name`; empty if they do not set it. */
 static pgw_slice option_of(const char *options, const char *name)
 {
     char word[32];

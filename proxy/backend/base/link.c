@@ -36,12 +36,12 @@ static void finish_if_quiet(px_link *link)
     free(link);
 }
 
-/* Its place is another's at once, whoever it still is that waits for the rest of it. */
+/* Another link may have the place at once, also if this one cannot be freed yet. */
 void px_link_end(px_link *link)
 {
     px_worker *worker = link->worker;
     link->ended = true;
-    if (link->pid != 0 || link->opening) /* the backend counts it until it has seen that */
+    if (link->pid != 0 || link->opening) /* the server may still count the connection */
         atomic_store(&worker->server->link_left, px_worker_now(worker));
     leave_seat(link);
     finish_if_quiet(link);
@@ -99,10 +99,10 @@ static void fail(px_link *link, const pgw_error *error)
     give_up(link, error);
 }
 
-/* ---- where there is no connection for it ---- */
+/* ---- no connection is left for a link ---- */
 
-/* Backends count until they are gone, also those that are being refused: several may refuse each
- * other, and there is room for one. */
+/* The server counts backends until they are gone, also those that it refuses: several tries may be
+ * refused for each other's sake though there is room for one. */
 static bool collides(const px_link *link)
 {
     unsigned refusals = atomic_load(&link->worker->server->link_refusals) - link->refusals_before;
@@ -115,7 +115,7 @@ static void on_pleaded(px_plea *plea, bool hope)
     link->pleading = false;
     hope = hope || collides(link);
     if (link->role == PX_LINK_CATALOG && plea->later && !plea->given)
-        hope = false; /* whoever is busy there can look for itself meanwhile */
+        hope = false; /* the busy session can read the catalog by itself */
     if (link->closing)
         finish_if_quiet(link);
     else if (link->refusal != NULL && hope)
@@ -124,7 +124,7 @@ static void on_pleaded(px_plea *plea, bool hope)
         fail(link, link->refusal);
 }
 
-/* True if others are asked to give way. */
+/* Asks other links to give way; false if that is of no use. */
 static bool plead(px_link *link, px_slot slot)
 {
     uint64_t now = px_worker_now(link->worker);
@@ -142,8 +142,8 @@ static bool plead(px_link *link, px_slot slot)
     return true;
 }
 
-/* The server has none. Rows do not wait long for a link of theirs: they can go by their sessions'.
- */
+/* Whether opening is tried again after 53300. A batch link does not wait long: its rows can go over
+ * sessions' own links. */
 static bool tries_again(px_link *link, const pgw_error *error)
 {
     bool late =
@@ -174,7 +174,8 @@ void px_link_fail(px_link *link, const pgw_error *error)
 
 /* ---- opened ---- */
 
-/* What it was opened with says nothing about others. */
+/* What the link reported, but for parameters set by its own options: these say nothing about other
+ * links. */
 static px_reported reported(const px_link *link)
 {
     px_reported said = {.settings = link->settings,
@@ -201,7 +202,7 @@ void px_link_be_ready(px_link *link)
     link->ops->on_ready(link);
 }
 
-/* It has a place. */
+/* Opens a link that has a place of max_links. */
 static void open_there(px_link *link)
 {
     const px_seats *seats = &link->worker->server->seats;
@@ -219,7 +220,7 @@ static bool try_open(px_link *link)
     return may;
 }
 
-/* ---- who has waited for a place, and has one now ---- */
+/* ---- a link that has waited gets a place ---- */
 
 static void open_called(px_worker *worker, px_message *message)
 {
@@ -232,7 +233,7 @@ static void open_called(px_worker *worker, px_message *message)
     }
 }
 
-/* The worker is there as long as one of its links waits. */
+/* Has the worker open links that were given a place. It runs as long as one of its links waits. */
 static void call(px_seat *seat)
 {
     px_worker *worker = seat->whose;
@@ -242,7 +243,7 @@ static void call(px_seat *seat)
     px_worker_send(worker, &worker->call);
 }
 
-/* max_links are in use. */
+/* Asks other links to give way, for max_links are in use. */
 static void wait_for_one(px_link *link)
 {
     bool sessions =
@@ -331,7 +332,7 @@ void px_link_finish(px_link *link)
     link->kind->finish(link);
 }
 
-/* ---- what it is sent, what it says ---- */
+/* ---- what is sent and received ---- */
 
 void px_link_send(px_link *link, const void *ptr, size_t len)
 {
@@ -420,7 +421,7 @@ void px_link_resume(px_link *link)
     link->kind->resume(link);
 }
 
-/* ---- what it is ---- */
+/* ---- what is known of a link ---- */
 
 bool px_link_is_borrowed(const px_link *link)
 {

@@ -8,14 +8,14 @@
 enum { FIRST_VIRTUAL = (1 << 22) + 1, LAST_VIRTUAL = INT32_MAX };
 
 typedef struct entry {
-    struct entry *next; /* in its slot */
+    struct entry *next; /* the next entry in the same slot */
     uint32_t pid;
     px_place place;
 } entry;
 
 struct px_pids {
     pthread_mutex_t lock;
-    entry **slots; /* their number is a power of two */
+    entry **slots; /* a power of two of them */
     size_t slot_count, count;
     uint32_t next_virtual;
 };
@@ -46,7 +46,7 @@ void px_pids_free(px_pids *pids)
 
 static entry **slot_of(px_pids *pids, uint32_t pid)
 {
-    return &pids->slots[pid & (pids->slot_count - 1)]; /* they are given in sequence */
+    return &pids->slots[pid & (pids->slot_count - 1)]; /* process ids are given in sequence */
 }
 
 static entry **find_entry(px_pids *pids, uint32_t pid)

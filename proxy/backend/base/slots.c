@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { VANISHING_MS = 1000 }; /* a backend that was left may be there for so long */
+enum { VANISHING_MS = 1000 }; /* ms that the server may still count the backend of a closed link */
 
 bool px_plea_concerns(const px_plea *plea, const px_identity *identity)
 {

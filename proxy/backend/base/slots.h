@@ -1,7 +1,6 @@
 /*
- * slots: what the backend has no more of: connections of a role, to a database, or at all. What
- * keyspread has open there and can do without gives way, in any worker, to whoever was refused, and
- * tries again then.
+ * slots: what happens when the backend has no more connections for a role, for a database, or at
+ * all: a link of any worker that can be done without is closed, and the refused one tries again.
  */
 #ifndef PX_SLOTS_H
 #define PX_SLOTS_H
@@ -9,41 +8,41 @@
 #include "proxy/backend/base/identity.h"
 #include "proxy/loop/worker.h"
 
-typedef enum px_slot { /* of what there are no more connections */
+typedef enum px_slot { /* what the server has no more connections for */
                        PX_SLOT_OF_ANY,
                        PX_SLOT_OF_ROLE,
                        PX_SLOT_OF_DATABASE,
-                       PX_SLOT_OF_SESSION /* not of the server: max_links are used up by sessions'
-                                             own */
+                       PX_SLOT_OF_SESSION /* max_links, not the server's limit, are used up by
+                                             sessions' own links */
 } px_slot;
 
-/* Goes round the workers until somebody gives way, and home again. */
+/* A request to give way, which travels round the workers until a link does, and home again. */
 typedef struct px_plea {
     px_message message;
     px_worker *home;
-    const px_identity *identity; /* who was refused; the asker keeps it */
+    const px_identity *identity; /* whose link was refused; kept by the asker */
     px_slot slot;
-    /* Runs at home. `hope`: one of ours was closed, or may be soon. */
+    /* Runs at home. `hope`: a link was closed, or may be soon. */
     void (*answered)(struct px_plea *plea, bool hope);
     unsigned visited;
     bool given, later;
-    bool any_role, any_database; /* the connection string names those of all links */
+    bool any_role, any_database; /* backend.dsn names the user, the database, of all links */
 } px_plea;
 
-/* The plea is the asker's, and must live until it is answered. */
+/* Sends the plea on its way. The asker owns it; it must live until it is answered. */
 void px_slots_plead(px_plea *plea);
 
-/* ---- for those who have links ---- */
+/* ---- for owners of links ---- */
 
 typedef enum px_yield {                 /* what becomes of a link that another needs more */
-                        PX_YIELD_NOW,   /* it is closed */
-                        PX_YIELD_LATER, /* in use just now, and free soon */
+                        PX_YIELD_NOW,   /* the link is closed */
+                        PX_YIELD_LATER, /* the link is in use just now, and free soon */
                         PX_YIELD_NEVER
 } px_yield;
 
-/* A link of this identity is in the way. */
+/* Whether closing a link of this identity would help the plea. */
 bool px_plea_concerns(const px_plea *plea, const px_identity *identity);
-/* True: nobody else is to be asked. */
+/* Notes what became of a link. True: a link was closed, so no other is to be asked. */
 bool px_plea_note(px_plea *plea, px_yield yield);
 
 #endif

@@ -13,7 +13,7 @@ static bool is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* The next word with its backslashes; false at the end. */
+/* Takes the next word, with its backslashes; false at the end. */
 static bool next_word(const char **at, pgw_slice *word)
 {
     while (is_blank(**at))
@@ -25,7 +25,7 @@ static bool next_word(const char **at, pgw_slice *word)
     return word->len > 0;
 }
 
-/* As the server reads a setting's name in options: - is _, and case does not matter. */
+/* Compares names as the server reads them in options: - is _, and case does not matter. */
 static bool is_name(pgw_slice name, const char *setting)
 {
     if (name.len != strlen(setting))
@@ -40,7 +40,7 @@ static bool is_name(pgw_slice name, const char *setting)
     return true;
 }
 
-/* NULL if the assignment ("lock-timeout=5s") is of no timeout. */
+/* The timeout that the assignment ("lock-timeout=5s") sets; NULL if it sets none. */
 static const char *timeout_of(pgw_slice assignment)
 {
     const char *equals = memchr(assignment.ptr, '=', assignment.len);
@@ -55,8 +55,8 @@ static const char *timeout_of(pgw_slice assignment)
 
 /* One setting, or any other word of the options. */
 typedef struct option {
-    pgw_slice words;      /* as they stand there, "-c name=value" */
-    pgw_slice assignment; /* "name=value"; empty if it is none */
+    pgw_slice words;      /* the words of the option as they stand, "-c name=value" */
+    pgw_slice assignment; /* "name=value"; empty if the word sets nothing */
 } option;
 
 static bool next_option(const char **at, option *out)

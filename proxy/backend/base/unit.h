@@ -14,194 +14,194 @@
 
 /* How the rows of a unit came, and so how they travel (rules: "How rows travel to PostgreSQL"). */
 typedef enum px_unit_kind {
-    PX_UNIT_ROWS,  /* text rows: head VALUES row, row … tail */
+    PX_UNIT_ROWS,  /* text rows, as `head` VALUES row, row … `tail` */
     PX_UNIT_TEXT,  /* whole statements, joined by ';' in one Query */
-    PX_UNIT_PARAMS /* Bind + Execute a statement, one prepared statement, one Sync */
+    PX_UNIT_PARAMS /* a Bind and an Execute for each statement, under one Sync */
 } px_unit_kind;
 
 typedef enum px_unit_outcome {
     PX_UNIT_COMMITTED,
-    PX_UNIT_FAILED,  /* `error` is its own, `completed` statements came through before it */
-    PX_UNIT_REROUTED /* nothing was written: the session is to run it on its own link */
+    PX_UNIT_FAILED,  /* `error` says why; `completed` statements came through before it */
+    PX_UNIT_REROUTED /* nothing was written: the session is to run the unit on its own link */
 } px_unit_outcome;
 
-/* Why a unit failed: the backend's error, or what became of it here. */
+/* Why a unit failed: by an error of the backend, or in keyspread. */
 typedef enum px_unit_failure {
-    PX_FAILED_BY_ERROR, /* its own, of the backend */
-    PX_FAILED_UNSENT,   /* no link could be opened for it */
-    PX_FAILED_UNKNOWN,  /* 08007 */
-    PX_FAILED_EXPIRED,  /* its deadline, while it was queued */
-    PX_FAILED_WITHDRAWN /* cancelled, or its client left, while it was queued */
+    PX_FAILED_BY_ERROR, /* the backend answered the unit with an error */
+    PX_FAILED_UNSENT,   /* no link could be opened for the unit */
+    PX_FAILED_UNKNOWN,  /* 08007: the link was lost after the unit was sent */
+    PX_FAILED_EXPIRED,  /* the deadline passed while the unit was queued */
+    PX_FAILED_WITHDRAWN /* the client cancelled or left while the unit was queued */
 } px_unit_failure;
 
-/* A unit of more statements to be prepared, or of more tables, is none. */
+/* The most tables, and the most prepared statements, that one unit may have. */
 enum { PX_UNIT_MOST = 64 };
 
 /* A table that rows of a unit go into. */
 typedef struct px_unit_table {
     const cfg_table *config;
-    char *name;                /* its label, in the arena */
-    uint32_t partitions;       /* that it has */
-    uint32_t oid;              /* 0: the backend does not say it */
-    uint32_t filled_by;        /* the function of keyspread's own trigger on it; 0: it has none */
-    struct px_key_table *keys; /* keylocks': where the claims of its rows stand */
+    char *name;          /* the table's label, in the unit's arena */
+    uint32_t partitions; /* how many partitions the table has */
+    uint32_t oid;        /* pg_class.oid; 0: the backend does not say it */
+    uint32_t filled_by;  /* function of keyspread's own trigger (pg_proc.oid); 0: no trigger */
+    struct px_key_table *keys; /* set by keylocks: the locks of the table's keys */
 } px_unit_table;
 
-/* What its rows are counted by: all tables of a pattern together, for they may be any number. */
+/* The label by which a table's rows are counted: one for all tables of a pattern, for those may be
+ * any number. */
 static inline const char *px_unit_table_counted(const char *name, const cfg_table *config)
 {
     return config != NULL && config->pattern ? cfg_table_label(config) : name;
 }
 
-/* A statement that is prepared on links, of which a unit's are executions. */
+/* A statement that is prepared on batch links, and that statements of a unit execute. */
 typedef struct px_unit_prepared {
-    void *of; /* what has its text, and does not change it (px_unit.let_go); NULL: the unit has */
-    pgw_slice name;        /* made of a hash of it */
-    pgw_slice text;        /* rewritten */
-    const uint32_t *types; /* for Parse */
+    void *of; /* the owner of `text`, which px_unit.let_go gives back; NULL: the unit owns it */
+    pgw_slice name;        /* made of a hash of the text */
+    pgw_slice text;        /* the text as it was rewritten */
+    const uint32_t *types; /* parameter types, for Parse */
     size_t type_count;
-    pgw_slice columns; /* what its client was told that it returns (the body of a RowDescription);
-                          empty: nothing */
-    bool stores_all;   /* each of its rows, or it fails: no DO NOTHING, no WHERE */
+    pgw_slice columns; /* the body of the RowDescription that the client was told; empty: none */
+    bool stores_all;   /* the statement stores each of its rows or fails: no DO NOTHING, no WHERE */
 } px_unit_prepared;
 
-/* What a text's unit is rendered from, in the form in which it travels, when it does. It is
- * `home`'s, and does not change while the unit is under way, so that any worker may have it
- * written. */
+/* What the unit of a text is written from when it is sent. It belongs to `home`, and does not
+ * change while the unit is under way, so that any worker may call it. */
 typedef struct px_unit_source {
-    void *of; /* NULL: the unit is no text's */
-    /* ROWS: "(…),(…)", those of a statement of the unit's */
+    void *of; /* NULL: the unit was not made of a text */
+    /* ROWS: appends the rows of one statement, "(1, 2),(3, 4)" */
     void (*write_rows)(const void *of, size_t statement, pgw_buf *out);
-    /* a Query's text, as the client sent it (rewritten) */
+    /* Appends the text of the client's Query, rewritten. */
     void (*write_alone)(const void *of, pgw_buf *out);
-    void (*drop)(void *of); /* on the thread of `home`, when the unit is freed */
+    void (*drop)(void *of); /* frees `of`, on the thread of `home`, when the unit is freed */
 } px_unit_source;
 
-/* A text's lone row as parameters of the prepared statement that can stand for it. */
+/* The only row of a text as parameters of the prepared statement that can stand for the text. */
 typedef struct px_unit_lifted {
-    const pgw_slice *values; /* in text; {NULL, 0} is NULL. NULL: there are none, or they have
-                                failed, which is to be told of the text */
+    const pgw_slice *values; /* values in text format, {NULL, 0} for NULL; NULL: the text itself is
+                                to be sent, for nothing was lifted, or it has failed */
     size_t count;
-    bool returns; /* rows, which its client is to have described */
+    bool returns; /* the statement returns rows, which are to be described to the client */
 } px_unit_lifted;
 
-/* One row's place among the keys: what "possibly equal" needs. */
+/* The key of one row, as far as it takes to see whether two rows may be equal. */
 typedef struct px_unit_key {
     uint64_t hash;        /* all 64 bits of the row's hash, also where the table stores buckets */
-    uint64_t fingerprint; /* the same for equal primary keys, and mostly another for others;
-                             meaningless if !constant */
-    bool constant;        /* every primary key column is known */
-    uint16_t table;       /* of the unit's */
+    uint64_t fingerprint; /* equal for equal primary keys, and seldom equal for others; meaningless
+                             if !constant */
+    bool constant;        /* all columns of the primary key are known */
+    uint16_t table;       /* index into the unit's `tables` */
     uint32_t partition;
 } px_unit_key;
 
-/* What must commit together: one client's statement or Sync group. Filled by the session that makes
- * it, which then gives it away; it owns all it needs (every pointer is into `arena` or `bytes`, but
- * for the references). It comes back through `done`, on the thread of `home`, and is freed there by
+/* A write group: what must commit together, one client's statement, Query or Sync group. The
+ * session fills the unit and gives it away. All pointers are into `arena`, but for counted
+ * references. The unit comes back through `done`, on the thread of `home`, and is freed there by
  * px_unit_free(). */
 typedef struct px_unit {
-    px_message message; /* for travelling between workers; used by the batcher */
+    px_message message; /* the batcher sends the unit between workers with it */
     px_unit_kind kind;
     px_identity *identity;
-    px_unit_table *tables; /* by their first rows; the settings of the first hold */
+    px_unit_table *tables; /* tables in the order of their first rows; the batch settings of
+                              tables[0] hold for the unit */
     size_t table_count;
-    uint64_t epoch; /* of the schema it was made with */
+    uint64_t epoch; /* epoch of the catalog's picture that the unit was made with */
     bool several_partitions;
-    uint32_t partition; /* when not several */
+    uint32_t partition; /* the only partition, if not several_partitions */
     pgw_arena arena;
 
-    /* Merge key: units with equal ones (and equal identity, kind, epoch, tables) may share a batch.
-       ROWS: head, tail and conditions. PARAMS: the prepared statements. TEXT: empty. */
-    pgw_slice head, tail; /* ROWS: "INSERT INTO t (…) VALUES " and what stands behind the rows */
-    bool guarded; /* ROWS: each statement looks at the table's columns, which costs it something */
-    pgw_slice conditions;       /* ROWS: under which they may be merged, each behind " and " */
-    px_unit_prepared *prepared; /* PARAMS: in the order of their first executions; others: the one
-                                   that is `lifted` */
+    /* The merge key: units with equal merge keys, identities, kinds, epochs and tables may share a
+     * batch. ROWS: head, tail and conditions. PARAMS: the prepared statements. TEXT: empty. */
+    pgw_slice head, tail; /* ROWS: "INSERT INTO t (…) VALUES ", and the text behind the rows */
+    bool guarded; /* ROWS: each statement checks the table's columns, which takes some time */
+    pgw_slice conditions; /* ROWS: conditions under which rows may be merged, each behind " and " */
+    px_unit_prepared *prepared; /* PARAMS: in the order of the first executions; ROWS, TEXT: the
+                                   statement that `lifted` executes */
     size_t prepared_count;
-    void (*let_go)(void *of); /* of what is prepared, on the thread of `home`, when the unit is
-                                 freed; NULL: nothing is to be done */
-    uint64_t merge_hash; /* of all of the above, identity and epoch: equal keys have equal hashes */
+    void (*let_go)(void *of); /* gives back `of` of each of `prepared`, on the thread of `home`,
+                                 when the unit is freed; NULL: nothing to do */
+    uint64_t merge_hash;      /* a hash of the merge key, identity and epoch */
 
-    /* Its statements, in order. */
+    /* The unit's statements, in the client's order. */
     size_t statement_count;
     struct px_unit_statement {
-        pgw_slice messages; /* PARAMS: Bind + Execute */
-        size_t bytes;       /* that it takes in a batch, or a few more */
-        uint32_t rows;      /* in its VALUES */
-        size_t prepared;    /* PARAMS: which of them it executes */
-        uint64_t tag;       /* out: rows its CommandComplete counted (ROWS: `rows`) */
-        bool bound;         /* out, PARAMS: BindComplete came (for the one that failed) */
-        bool suspended;     /* out, PARAMS: it gave all rows it was asked for, and no tag */
-        size_t returned;    /* out: bytes in the unit's `returned` up to its end … */
-        size_t noticed;     /* … and in its `notices` */
+        pgw_slice messages; /* PARAMS: Bind and Execute */
+        size_t bytes;       /* bytes that the statement takes in a batch, or a few more */
+        uint32_t rows;      /* rows in the statement's VALUES */
+        size_t prepared;    /* PARAMS: index into `prepared` of the statement it executes */
+        uint64_t tag;       /* out: rows that CommandComplete counted; of merged rows: `rows` */
+        bool bound;      /* out, PARAMS: BindComplete came, also for a statement that failed then */
+        bool suspended;  /* out, PARAMS: PortalSuspended came instead of a tag */
+        size_t returned; /* out: where the statement's part of the unit's `returned` ends */
+        size_t noticed;  /* out: where the statement's part of the unit's `notices` ends */
     } * statements;
     px_unit_source source; /* ROWS, TEXT */
     px_unit_lifted lifted; /* ROWS, TEXT */
 
-    px_unit_key *keys; /* one a row, sorted by nobody */
+    px_unit_key *keys; /* one for each row, not sorted */
     size_t row_count;
-    bool told; /* Its client was told how many rows each statement stores, which is to be so or to
-                  fail. */
-    bool upserts;      /* one of its statements has ON CONFLICT */
-    bool repeated;     /* it was made anew with the schema as it is now */
-    bool own_link;     /* the session has one: the unit can be rerouted at once */
-    bool send_alone;   /* the session had a failed unit lately: no company */
-    size_t bytes;      /* what counts against the budgets */
-    uint64_t deadline; /* px_worker_now() scale; 57014 while queued */
+    bool told; /* the client was told the statements' tags: the unit must store all rows or fail */
+    bool upserts;    /* a statement of the unit has ON CONFLICT */
+    bool repeated;   /* the unit was made anew, after a try with an older picture of the catalog */
+    bool own_link;   /* the session has an own link: the unit can be rerouted at once */
+    bool send_alone; /* the unit is to have a batch of its own, for one before it failed or was slow
+                      */
+    size_t bytes;    /* bytes that count against the queue's budgets */
+    uint64_t deadline; /* px_worker_now() scale: a unit that is queued longer fails with 57014 */
 
-    /* Outcome. */
+    /* The outcome. */
     px_unit_outcome outcome;
     px_unit_failure failure;
-    pgw_buf error;    /* body of an ErrorResponse */
-    pgw_buf notices;  /* whole NoticeResponse messages that are this unit's alone */
-    pgw_buf returned; /* whole messages: the rows that its statements returned; of texts their
+    pgw_buf error;    /* the body of an ErrorResponse */
+    pgw_buf notices;  /* whole NoticeResponse messages that came for this unit alone */
+    pgw_buf returned; /* whole messages: the rows that the statements returned; of texts the
                          descriptions, too */
-    bool slow;        /* alone it took long, as others of its queue do not */
-    bool suspected;   /* it was in company that took long */
+    bool slow;        /* the unit took long alone, longer than others of its queue */
+    bool suspected;   /* the unit's batch took long: the session's next unit goes alone */
     size_t completed; /* statements whose CommandComplete came before the error */
 
     px_worker *home;
-    void *session; /* the session's ticket: owner of `done`; not looked at by the batcher */
+    void *session; /* the px_owner that `done` tells; the batcher does not look at it */
     uint64_t ticket;
     void (*done)(struct px_unit *unit);
 
-    /* The batcher's own. */
+    /* The batcher's part. */
     struct px_unit *next, *previous;
     struct px_queue *queue;
-    struct px_key_table **locked; /* those of its tables, in the order in which they are locked */
+    struct px_key_table **locked; /* keys of all tables, in locking order */
     struct px_key_claim *claims;
     size_t claim_count;
-    _Atomic size_t claims_missing; /* each of `locked` is about some */
-    size_t batch_bytes;            /* of its statements, which count against a batch's limit */
-    px_unit_key least;             /* by (hash, fingerprint): its place in a batch */
-    uint64_t arrived, submitted;   /* the latter by px_worker_clock() of `home` */
-    uint64_t tried;                /* px_worker_now() scale: first sent; 0: not yet */
-    uint32_t locked_ms;         /* It waited so long for locks in batches, and for others' keys. */
-    unsigned attempts;          /* that the backend did not do for reasons of its own */
-    unsigned stumbles;          /* attempts whose failure may be the unit's own fault */
-    size_t company;             /* at most so many units are sent in one batch; 0: any */
-    uint64_t again_at;          /* px_worker_now() scale: its pause is over */
-    bool renewed;               /* its prepared statement was made anew once */
-    bool withdrawn;             /* asked for while it could not be taken out */
-    int state;                  /* px_unit_state of queue.h; the owner's */
-    px_worker *owner;           /* of its queue */
-    struct px_unit *registered; /* home's: the next under way in one slot */
-    unsigned pins;              /* home's: withdrawals on their way, which still look at the unit */
-    bool came_back;             /* home's: … and for which it waits */
+    _Atomic size_t claims_missing; /* claims not granted yet; atomic, for each table has a mutex */
+    size_t batch_bytes; /* bytes of all statements, which count against a batch's limit */
+    px_unit_key least; /* the first key by (hash, fingerprint), which orders the units of a batch */
+    uint64_t arrived, submitted; /* `submitted` is by px_worker_clock() of `home` */
+    uint64_t tried;     /* px_worker_now() scale: when the unit was first sent; 0: not yet */
+    uint32_t locked_ms; /* ms of waiting for locks in batches, and for keys of other units */
+    unsigned attempts;  /* attempts that failed for the backend's reasons, such as a conflict */
+    unsigned stumbles;  /* attempts that failed, perhaps by the unit's own fault */
+    size_t company;     /* most units of a batch that this one is in; 0: any number */
+    uint64_t again_at;  /* px_worker_now() scale: when the unit's pause is over */
+    bool renewed;       /* the unit's prepared statements were prepared again once */
+    bool withdrawn;     /* the client gave the unit up, perhaps while it was on a link */
+    int state;          /* px_unit_state of queue.h; only `owner` touches it */
+    px_worker *owner;   /* the worker that owns the unit's queue */
+    struct px_unit *registered; /* home's: the next unit in the same slot of px_register */
+    unsigned pins;  /* home's: messages about a withdrawal that still refer to the unit */
+    bool came_back; /* home's: the unit has its outcome, and waits for its `pins` */
 } px_unit;
 
-px_unit *px_unit_new(px_worker *home); /* all zero but home; with a deadline far away */
+px_unit *px_unit_new(px_worker *home); /* all zero but `home`, and a deadline far away */
 void px_unit_free(px_unit *unit);
-/* Nothing has come of its statements: before it is sent, at first or once more. */
+/* Clears what the statements gave, before the unit is sent for the first time or again. */
 void px_unit_reset(px_unit *unit);
-/* Appends what its statement `i` is in a batch: ROWS: "(…),(…)"; PARAMS: messages. */
+/* Appends statement `i` as it stands in a batch: ROWS: "(1, 2),(3, 4)"; PARAMS: messages. */
 void px_unit_write_statement(const px_unit *unit, size_t i, pgw_buf *out);
-/* Appends a text's unit as its client sent it. */
+/* Appends the unit of a text as the client sent it. */
 void px_unit_write_alone(const px_unit *unit, pgw_buf *out);
-/* Makes the unit FAILED with an error of our own. */
+/* Makes the unit FAILED with an error of keyspread's own. */
 void px_unit_fail(px_unit *unit, const pgw_error *error);
 
-/* Fills 08007: the link was lost before it said whether what was sent is committed. */
+/* Fills 08007: the link was lost before the backend said whether the transaction is committed. */
 void px_unknown_outcome(pgw_error *error);
 
 #endif

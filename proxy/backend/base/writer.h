@@ -10,42 +10,43 @@
 
 typedef enum px_verdict {
     PX_VERDICT_COMMITTED,
-    PX_VERDICT_FAILED, /* unit->error says why */
-    PX_VERDICT_REPEAT, /* wrote nothing, is to be sent again alone */
-    PX_VERDICT_LATER,  /* wrote nothing, and may do another time: is to be sent again behind a pause
-                          (pause_ms), that needs no link; unit->error says why */
-    PX_VERDICT_REROUTE /* wrote nothing, waits for a lock: its session's own link is the place */
+    PX_VERDICT_FAILED, /* FAILED: unit->error says why */
+    PX_VERDICT_REPEAT, /* nothing was written: the unit is to be sent again alone */
+    PX_VERDICT_LATER,  /* nothing was written: the unit is to be sent again after pause_ms, in which
+                          it holds no link; unit->error says why */
+    PX_VERDICT_REROUTE /* nothing was written, for a lock: the unit is to wait for that on its
+                          session's own link */
 } px_verdict;
 
 typedef enum px_progress {
     PX_PROGRESS_MORE,
-    PX_PROGRESS_DONE,  /* every unit was answered: the link is free */
-    PX_PROGRESS_BROKEN /* the backend did not keep to the protocol: the link is of no use */
+    PX_PROGRESS_DONE,  /* every unit was answered, and the link is free */
+    PX_PROGRESS_BROKEN /* the backend broke the protocol: the link is to be closed */
 } px_progress;
 
 typedef struct px_attempt {
     px_unit **units;
     size_t count;
-    bool shared;      /* one transaction; false: each unit has its own */
-    bool joined;      /* rows that share it keep statements of their own */
-    pgw_buf *scratch; /* empty: to write in */
+    bool shared;      /* all units in one transaction; false: each unit in its own */
+    bool joined;      /* ROWS of a shared transaction are not merged into one statement */
+    pgw_buf *scratch; /* an empty buffer to write in */
     void (*answered)(struct px_attempt *attempt, px_unit *unit, px_verdict verdict);
 
-    /* Out; zero at the start. */
-    size_t at;         /* units before this one have their outcome, whatever happens to the link */
-    bool refused_size; /* it was too large: all together, or a unit alone */
-    bool doubted;      /* rows failed merged, for no reason that is known */
-    uint32_t pause_ms; /* of the unit that is answered by LATER */
-    uint64_t notices;  /* that came for no single unit */
+    /* Set by the writer; zero at the start. */
+    size_t at; /* the units before this one have their outcome, whatever happens to the link */
+    bool refused_size; /* the attempt was too large: all units together, or one alone */
+    bool doubted; /* the merged rows failed for a reason that says nothing of whose fault it was */
+    uint32_t pause_ms; /* ms that a unit with the verdict LATER pauses */
+    uint64_t notices;  /* number of NoticeResponses that no unit was given */
     char fatal[6];     /* SQLSTATE of the error by which the backend has ended the link */
 } px_attempt;
 
-/* A link's, from when it is ready to when it is closed. */
+/* The writer of one link, from when the link is ready to when it is closed. */
 typedef struct px_writer {
     const struct px_writer_kind *kind;
 } px_writer;
 
-/* What a kind of backend brings. */
+/* The functions that a kind of backend brings. */
 typedef struct px_writer_kind {
     px_writer *(*make)(px_link *link);
     void (*free)(px_writer *writer);
@@ -72,17 +73,17 @@ static inline void px_writer_free(px_writer *writer) /* NULL is fine */
         writer->kind->free(writer);
 }
 
-/* ---- for kinds of writers: what is answered to the statements of units ---- */
+/* ---- for kinds of writers: answers to the statements of units ---- */
 
 /* The unit at this place, before `to`, unless all of its statements are answered; else NULL. */
 px_unit *px_attempt_answering(const px_attempt *attempt, size_t at, size_t to);
-/* Something came for the next statement of the unit, which px_attempt_answering() told: NULL is
- * BROKEN. The body of a CommandComplete, or it is suspended; a row, or the description of rows, as
- * a whole message; BindComplete. */
+/* What the backend sent for the next statement of the unit that px_attempt_answering() gave; a
+ * `unit` of NULL makes BROKEN. In order: the body of a CommandComplete, or PortalSuspended; a
+ * DataRow or RowDescription as a whole message; BindComplete. */
 px_progress px_unit_hears_complete(px_unit *unit, bool suspended, pgw_slice body);
 px_progress px_unit_hears_returned(px_unit *unit, pgw_slice message);
 px_progress px_unit_hears_bound(px_unit *unit);
-/* All its rows are stored, with those of others in one statement. */
+/* All rows of the unit are stored, by one statement with the rows of other units. */
 void px_unit_hears_stored(px_unit *unit);
 
 #endif

@@ -11,10 +11,10 @@
 
 enum { INCOMPLETE_MS = 1000, FORGOTTEN_MS = 5 * 60 * 1000, USE_MS = 500 };
 
-/* One database, as this worker saw it last. */
+/* A database, as this worker saw it last. */
 typedef struct entry {
     struct entry *next;
-    px_database *database; /* counted */
+    px_database *database; /* a counted reference */
     px_seen seen;
     uint64_t used_at;
 } entry;
@@ -24,14 +24,14 @@ struct px_catalogs {
     entry *entries;
     px_question *waiting;       /* questions that sessions of this worker have asked */
     const cfg_config *names_of; /* the configuration that `names` was made from */
-    bool one_database;          /* the connection string names it, however clients call it */
+    bool one_database;          /* backend.dsn names the database, whatever database clients name */
     rw_catalog names;
     rw_table **planned;
-    rw_prefilter filter; /* of `names` */
-    rw_passed passed;    /* by `filter` */
+    rw_prefilter filter; /* finds texts that mention none of `names` */
+    rw_passed passed;    /* what `filter` said of long texts that came before */
 };
 
-static _Atomic unsigned under_way; /* questions, of the process */
+static _Atomic unsigned under_way; /* questions under way in the whole process */
 
 /* No question of any worker is under way. */
 static bool all_idle(px_worker *worker)
@@ -143,7 +143,8 @@ static bool is_right(const px_worker *worker, const entry *e)
     return px_worker_now(worker) < e->seen.checked_at + most;
 }
 
-/* The reader looks by itself while somebody needs it; it need not know to the millisecond. */
+/* Notes that a statement used the snapshot, at most every USE_MS: the reader looks by itself while
+ * it is used. */
 static void note_use(px_worker *worker, entry *e)
 {
     uint64_t now = px_worker_now(worker);
@@ -184,7 +185,8 @@ px_catalog *px_catalog_by_file(px_worker *worker, const px_identity *identity)
     entry *e = find_or_add(worker, identity->database);
     px_catalog_drop(px_catalog_before(worker, identity, &made));
     made.catalog = px_catalog_build(worker->config, NULL);
-    e->seen = made; /* whatever others publish meanwhile, of the configuration that they have */
+    e->seen = made; /* set here, for other workers may publish a snapshot of another configuration
+                       meanwhile */
     px_catalog_take(made.catalog);
     px_database_publish(e->database, made);
     return e->seen.catalog;
@@ -263,7 +265,8 @@ static void on_answered(px_worker *worker, px_message *message)
     px_question *question = (px_question *)message;
     for (entry *e = worker->catalogs->entries; e != NULL; e = e->next)
         if (e->database == question->database)
-            px_database_look(e->database, &e->seen); /* it may be newer than what is still right */
+            px_database_look(e->database, &e->seen); /* the reader's snapshot may be newer than this
+                                                        worker's, though that is still right */
     delist(question);
     px_database_drop(question->database);
     px_identity_drop(question->identity);

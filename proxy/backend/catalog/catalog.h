@@ -1,7 +1,7 @@
 /*
- * catalog: what a worker's sessions ask of the configured tables. One snapshot a database serves
- * all workers; it is believed until something is marked that may have changed it, and for
- * backend.catalog_s at most. Then its reader asks the backend.
+ * catalog: what a worker's sessions know of the configured tables. One snapshot for each database
+ * serves all workers. It is believed until a change is marked, and for backend.catalog_s at most;
+ * then the database's reader asks the backend.
  */
 #ifndef PX_CATALOG_H
 #define PX_CATALOG_H
@@ -13,52 +13,55 @@
 #include "rewrite/statement/words/passed.h"
 
 struct px_catalogs *px_catalogs_new(px_worker *worker);
-extern const px_tenant px_catalogs_tenant; /* which frees them */
+extern const px_tenant px_catalogs_tenant; /* frees px_worker.catalogs at the end */
 
-/* The tables and patterns by the file alone, in its order, as px_schema_plan() has them: enough to
- * see that a text is none of ours, and to make one of them. */
+/* The tables and patterns as the file has them, in its order, made by px_schema_plan(): enough to
+ * see that a text names no configured table, or that it makes one. */
 const rw_catalog *px_catalog_names(px_worker *worker);
-/* … and what sees that in the least time. */
+/* The filter that sees in the least time that a text names no configured table. */
 const rw_prefilter *px_catalog_filter(px_worker *worker);
-/* The same as rw_prefilter_passes(), which long texts that come again need not be asked. */
+/* What rw_prefilter_passes() says, which is remembered for long texts that come again. */
 PGW_MUST_CHECK bool px_catalog_passes(px_worker *worker, pgw_slice text, unsigned *effects);
-/* The names of all tables of the snapshot, and more; NULL: it is of another configuration. */
+/* The names of all tables of the snapshot, and more; NULL: the snapshot is of another
+ * configuration. */
 const struct rw_word_set *px_catalog_words(px_worker *worker, const px_catalog *catalog);
 /* The snapshot to use now; NULL if the backend must be asked first. Not counted: take it to keep
  * it. */
 px_catalog *px_catalog_now(px_worker *worker, const px_identity *identity);
-/* … however long ago it was right, and whichever worker heard of it; NULL: nothing is known yet, or
- * of another configuration. For who writes to a backend whose tables the file alone describes. */
+/* The newest snapshot of the configuration in force, right or not; NULL: there is none. For writers
+ * to a backend whose tables the file alone describes. */
 px_catalog *px_catalog_last(px_worker *worker, const px_identity *identity);
-/* … of this one, made and told to all if need be. */
+/* The snapshot of the configuration in force, made of the file alone and published to all workers
+ * if there is none. */
 px_catalog *px_catalog_by_file(px_worker *worker, const px_identity *identity);
-/* Has the backend asked, over a link opened as `identity` if there is none, and calls back on a
- * later turn: look again (NULL), or the error that this identity would get. */
+/* Has the backend asked, over a link opened as `identity` if the reader has none, and calls back on
+ * a later turn. NULL: look again; else the error that `identity` would get. */
 typedef void px_catalog_loaded(void *waiter, const pgw_error *error);
 void px_catalog_load(px_worker *worker, px_identity *identity, px_catalog_loaded *loaded,
                      void *waiter);
-/* The newest snapshot, right or not, or NULL, with its fingerprints; and what a look that begins
- * now is to be called. */
+/* The newest snapshot, right or not, or NULL. `seen` gets its fingerprints, and the marks and the
+ * time of a look that begins now. */
 px_catalog *px_catalog_before(px_worker *worker, const px_identity *identity, px_seen *seen);
-/* A session has looked by itself. `seen` is given away. */
+/* Publishes what a session has read of the catalog by itself; takes `seen` over. */
 void px_catalog_saw(px_worker *worker, const px_identity *identity, px_seen seen);
-/* Calls back on a later turn. */
+/* Calls `loaded` back on a later turn, with a copy of `error`. */
 void px_catalog_tell(px_worker *worker, px_catalog_loaded *loaded, void *waiter,
                      const pgw_error *error);
-/* `waiter` is not called any more. */
+/* Callbacks for `waiter` are not called any more. */
 void px_catalog_forget(px_worker *worker, void *waiter);
-/* What the database stores certainly changes neither sessions nor the schema. */
+/* Whether the database's functions, views and defaults certainly change neither sessions nor the
+ * schema. */
 bool px_catalog_is_quiet(px_worker *worker, const px_identity *identity);
-/* Something was seen after which the snapshot may be wrong: no worker uses it again before the
- * backend was asked. */
+/* Marks that the snapshot of the database may be wrong: no worker uses it again before the backend
+ * was asked. */
 void px_catalog_stale(px_worker *worker, const char *database);
-/* How often something was. */
+/* How often the snapshot of the identity's database was marked as perhaps wrong. */
 uint64_t px_catalog_marks(px_worker *worker, const px_identity *identity);
-/* How often a sequence of the session's database may have been made to go on from elsewhere, as far
- * as anybody of this process has done that. */
+/* How often a client of this process may have changed where a sequence of the database goes on
+ * (setval(), ALTER SEQUENCE); reset() counts one more. */
 uint64_t px_catalog_resets(px_worker *worker, const px_identity *identity);
 void px_catalog_reset(px_worker *worker, const char *database);
-/* The database is to be dropped or copied: the link that is kept there is closed, soon. */
+/* Closes the reader's link to the database soon, for the database is to be dropped or copied. */
 void px_catalogs_leave(px_worker *worker, const char *database);
 
 #endif

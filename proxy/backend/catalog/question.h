@@ -1,6 +1,6 @@
 /*
  * question: a session waits until the backend was asked for its tables. The question travels to the
- * worker that reads them and home again; here are the lists of those that wait there.
+ * worker whose reader asks, and home again; here are the reader's lists of questions.
  */
 #ifndef PX_QUESTION_H
 #define PX_QUESTION_H
@@ -10,24 +10,25 @@
 #include "proxy/backend/schema/database.h"
 #include "proxy/loop/worker.h"
 
-/* The list of the waiting is that of the asker's worker, and `next` belongs to whom it is with. */
+/* One question. The asker's worker lists it by `later`, the reader that has it by `next`. */
 typedef struct px_question {
     px_message message;
     px_worker *asker;
-    px_database *database; /* counted */
-    px_identity *identity; /* counted */
+    px_database *database; /* a counted reference */
+    px_identity *identity; /* a counted reference */
     struct px_question *next;
-    pgw_error error; /* the answer; no SQLSTATE: look at the database */
-    void (*answered)(px_worker *asker, px_message *question); /* runs there, and frees it */
+    pgw_error error; /* the answer; no SQLSTATE: no error, the snapshot is to be looked at again */
+    /* Runs on the thread of `asker`, and frees the question. */
+    void (*answered)(px_worker *asker, px_message *question);
     void (*loaded)(void *who, const pgw_error *error);
-    void *who;                          /* NULL: nobody waits any more */
-    struct px_question *later, **place; /* of its worker's list */
+    void *who;                          /* the waiter that `loaded` tells; NULL: it has gone */
+    struct px_question *later, **place; /* links of the asker's worker's list */
 } px_question;
 
-/* At the end of the list; those behind it come with it. */
+/* Appends the question, and those that are chained to it, to the list. */
 void px_questions_put(px_question **list, px_question *question);
-/* Sends those of this account (NULL: all) home, out of the list, with the error, if there is one.
- */
+/* Takes the questions of this account (NULL: of all) out of the list and sends them home, with the
+ * error, if there is one. */
 void px_questions_answer(px_question **list, const px_identity *account, const pgw_error *error);
 
 #endif

@@ -18,12 +18,12 @@
 #include <xxhash.h>
 
 enum {
-    KEPT_MS = 60 * 1000,     /* an idle link, where there are configured tables and sessions */
-    KEPT_BARE_MS = 3 * 1000, /* … and where there are not */
-    SILENCE_MS = 30 * 1000   /* a backend that says nothing for so long is gone */
+    KEPT_MS = 60 * 1000,     /* an idle link to a database with configured tables and sessions */
+    KEPT_BARE_MS = 3 * 1000, /* an idle link to any other database */
+    SILENCE_MS = 30 * 1000   /* a backend that does not answer for so long is gone */
 };
 
-/* Nothing of a role's, a database's or the connection string's own settings counts. */
+/* Options that override all settings of a role, a database or the connection string. */
 #define OPTIONS                                                                                    \
     PX_AUDIT_OPTIONS " -c role=none -c search_path=pg_catalog -c statement_timeout=0"              \
                      " -c lock_timeout=0 -c row_security=off -c jit=off -c random_page_cost=1"     \
@@ -31,14 +31,15 @@ enum {
                      " -c default_transaction_isolation=read\\ committed"                          \
                      " -c default_transaction_deferrable=off"
 
-/* As an option the first would make a server seem read-only to libpq, for which a connection string
- * may have target_session_attrs=read-write. A standby undoes both, and is read-only by itself. */
+/* default_transaction_read_only is no option of the link: libpq would take the server for
+ * read-only, and refuse it under target_session_attrs=read-write. On a standby LISTEN fails and
+ * undoes the SET, but a standby is read-only by itself. */
 #define BEGINNING "set default_transaction_read_only = on; listen keyspread_ddl"
 
 typedef enum reader_state {
     CLOSED,
     OPENING,
-    LISTENING, /* LISTEN was sent; it fails on a standby */
+    LISTENING, /* BEGINNING was sent; LISTEN fails on a standby */
     IDLE,
     LOOKING
 } reader_state;
@@ -46,21 +47,21 @@ typedef enum reader_state {
 struct px_reader {
     px_reader *next;
     px_worker *worker;
-    px_database *database; /* counted */
+    px_database *database; /* a counted reference */
     reader_state state;
-    px_link *link;          /* NULL: CLOSED */
-    px_identity *identity;  /* as whom it is open. Counted */
-    px_question *waiting;   /* for the next look */
-    px_question *answering; /* by the one under way */
+    px_link *link;          /* NULL in the state CLOSED */
+    px_identity *identity;  /* identity that the link logs in as; a counted reference */
+    px_question *waiting;   /* questions for the next look */
+    px_question *answering; /* questions that the look under way answers */
     px_look look;
-    px_look_plans plans; /* on the link */
-    px_sight sight;      /* what the last one saw */
-    uint64_t marks;      /* … and the database's before it began */
-    uint64_t looked_at;  /* when that was */
-    uint64_t asked_at;   /* by a question, last */
-    uint64_t sent_at;    /* something, to the backend */
-    bool leaving;        /* the link is closed as soon as nobody waits for it */
-    bool lost_one;       /* a link was lost since the last answer */
+    px_look_plans plans; /* statements that the look has prepared on the link */
+    px_sight sight;      /* what the last look saw */
+    uint64_t marks;      /* database->marks before the last look began */
+    uint64_t looked_at;  /* when the last look began */
+    uint64_t asked_at;   /* when the last question came */
+    uint64_t sent_at;    /* when the backend was last sent a message */
+    bool leaving;        /* the link is to be closed when the look is done */
+    bool lost_one;       /* a link was lost in a look, and none has succeeded since */
     px_findings findings;
 };
 
@@ -68,7 +69,7 @@ static void go_on(px_reader *reader);
 
 /* ---- questions ---- */
 
-/* Whom the look under way was for waits for the next one, before the others. */
+/* Puts the questions of the look under way before those for the next one. */
 static void wait_again(px_reader *reader)
 {
     px_questions_put(&reader->answering, reader->waiting);
@@ -127,11 +128,12 @@ static void publish(px_reader *reader)
     atomic_store(&reader->worker->metrics->catalog_loaded, (uint64_t)time(NULL));
 }
 
-/* Nobody is to wait for a place that is only kept. */
+/* Whether the connections are so few that an idle link must not be kept. */
 static bool is_scarce(const px_reader *reader)
 {
     return reader->leaving || !reader->sight.unlimited ||
-           atomic_load(&reader->worker->server->seats.links) >= reader->worker->config->backend.max_links;
+           atomic_load(&reader->worker->server->seats.links) >=
+               reader->worker->config->backend.max_links;
 }
 
 static void succeed(px_reader *reader, bool other)
@@ -153,13 +155,15 @@ static void succeed(px_reader *reader, bool other)
     go_on(reader);
 }
 
-/* The server's, the network's or ours, and not the asker's own. */
+/* Whether the error is not the asker's own: all links log in as one user, or it is the server's,
+ * the network's or keyspread's. */
 static bool is_everybodys(const px_reader *reader, const pgw_error *error)
 {
     return px_error_is_servers(error) || px_dsn_names(reader->worker->config->backend.dsn, "user");
 }
 
-/* Whom the error concerns is told; the others are tried as themselves. */
+/* Answers the questions that the error concerns; for the others a link is opened as their own user.
+ */
 static void fail(px_reader *reader, const pgw_error *error)
 {
     px_count(reader->worker->metrics, PX_CATALOG_LOADS_FAILED, 1);
@@ -171,7 +175,7 @@ static void fail(px_reader *reader, const pgw_error *error)
     go_on(reader);
 }
 
-/* Links that are kept may have been closed for any reason: once, another one is tried. */
+/* A kept link may have been closed for any reason: another one is tried, once. */
 static void lose(px_reader *reader, const char *reason)
 {
     pgw_error error;
@@ -206,7 +210,7 @@ static void on_failed(px_link *link, const pgw_error *error)
     fail(reader, error);
 }
 
-/* Something was changed, by whomever: looked at at once, so that few have to wait. */
+/* A NOTIFY says that tables were changed: looks at once, so that few sessions have to wait. */
 static void on_notified(px_reader *reader)
 {
     atomic_fetch_add(&reader->database->marks, 1);
@@ -244,7 +248,7 @@ static void on_message(px_link *link)
     px_reader *reader = px_link_owner(link);
     pgw_frame frame;
     pgw_slice message;
-    /* The link may be closed by what it says, and another one opening in its place. */
+    /* take_message() may close the link, and open another one in its place. */
     while (reader->state > OPENING &&
            px_link_message(link, SIZE_MAX, &frame, &message) == PGW_FRAME_OK) {
         take_message(reader, frame.type, pgw_frame_body(message, frame));
@@ -263,7 +267,7 @@ static void on_lost(px_link *link, const char *reason)
     lose(px_link_owner(link), reason);
 }
 
-/* Without a look nobody writes: what is idle gives way to it. */
+/* Idle links give way to the reader, for without a snapshot no rows can be batched. */
 static bool on_refused(px_link *link)
 {
     (void)link;
@@ -273,7 +277,8 @@ static bool on_refused(px_link *link)
 static const px_link_ops link_ops = {on_link_ready, on_failed, on_message,
                                      on_drained,    on_lost,   on_refused};
 
-/* As the one who has waited longest, but for what that one has set. */
+/* Opens a link as the user of the question that has waited longest, without that session's
+ * settings. */
 static void open_link(px_reader *reader)
 {
     const px_identity *asker = reader->waiting->identity;
@@ -370,7 +375,7 @@ typedef struct leave_message {
 static px_yield yield(px_reader *reader)
 {
     if (reader->state == CLOSED || (reader->state == OPENING && !px_link_is_opening(reader->link)))
-        return PX_YIELD_NEVER; /* it has no place itself */
+        return PX_YIELD_NEVER; /* the reader has no connection to give */
     reader->leaving = reader->state != IDLE;
     if (!reader->leaving)
         close_link(reader);
@@ -411,7 +416,8 @@ static uint64_t last_use(const px_reader *reader)
     return used > reader->asked_at ? used : reader->asked_at;
 }
 
-/* Something was marked, or the snapshot is about to be too old, and somebody uses it. */
+/* Whether a snapshot in use was marked as perhaps wrong, or has half of the age that it may have.
+ */
 static bool is_due(const px_reader *reader, uint64_t now)
 {
     uint64_t half = (uint64_t)reader->worker->config->backend.catalog_s * 500;
@@ -421,10 +427,10 @@ static bool is_due(const px_reader *reader, uint64_t now)
            now >= reader->looked_at + half;
 }
 
-/* Nobody is to be kept from dropping a database that is of no use here. */
+/* Whether a link is worth keeping: it would keep an unused database from being dropped. */
 static bool is_of_use(const px_reader *reader)
 {
-    const char *name = reader->database->name; /* "": the only one */
+    const char *name = reader->database->name; /* "" if backend.dsn names the database */
     return reader->sight.catalog != NULL && reader->sight.catalog->count > 0 &&
            (name[0] == '\0' || px_databases_used(reader->worker->server->databases, name));
 }
@@ -452,14 +458,16 @@ static void free_reader(px_reader *reader)
     free(reader);
 }
 
-/* Where there is nothing of ours; what was found out elsewhere is kept. */
+/* Whether the reader can be freed: its database has no configured tables, so it has no findings to
+ * keep. */
 static bool is_useless(const px_reader *reader)
 {
     return reader->state == CLOSED && reader->waiting == NULL &&
            (reader->sight.catalog == NULL || reader->sight.catalog->count == 0);
 }
 
-/* No session is there any more to be told. */
+/* Closes the link and answers all questions, for the process is about to end and has no sessions
+ * any more. */
 static void end_all(px_reader *reader)
 {
     close_link(reader);

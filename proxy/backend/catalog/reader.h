@@ -1,8 +1,7 @@
 /*
- * reader: the one link a database over which the configured tables are looked at, for all workers.
- * It lives on the worker that owns the database, is kept while statements use those tables, and
- * listens: `notify keyspread_ddl` makes it look at once. A short question tells whether anything
- * has changed; only then the tables are read anew.
+ * reader: reads a database's configured tables for all workers, over one link, on the worker that
+ * owns the database. The link is kept while the tables are used; `notify keyspread_ddl` has it look
+ * at once. A short question tells whether anything has changed; only then the tables are read.
  */
 #ifndef PX_READER_H
 #define PX_READER_H
@@ -10,16 +9,17 @@
 #include "proxy/backend/base/slots.h"
 #include "proxy/backend/catalog/question.h"
 
-/* Any thread. */
+/* Sends the question to the reader of its database. Any thread. */
 void px_reader_ask(px_question *question);
 
 /* On the owner's thread: */
 typedef struct px_reader px_reader;
 void px_readers_tick(px_worker *worker);
 void px_readers_free(px_worker *worker);
-/* One that has a link of this kind closes it, or does when nobody waits for what it looks at. */
+/* A reader whose link would help the plea closes it, at once or after the look that is under way.
+ */
 bool px_readers_yield(px_worker *worker, px_plea *plea);
-/* Any thread: the owner closes its link to the database. */
+/* Has the database's reader close its link. Any thread. */
 void px_reader_leave(px_worker *worker, const char *database);
 
 #endif

@@ -12,23 +12,24 @@
 
 #include <stdatomic.h>
 
-/* Immutable, and shared by the workers. */
+/* The partitions of one table. Immutable, but for the count, and shared by the workers. */
 typedef struct px_map {
     _Atomic unsigned references;
-    char *schema, *name; /* of the table */
+    char *schema, *name; /* schema and name of the table */
     rw_hash_type type;
-    rw_partitions partitions; /* count 0: they are not known any more */
+    rw_partitions partitions; /* partitions.count 0: they are not known any more */
 } px_map;
 
-/* With one reference. `partitions.at` is given away. */
+/* Makes a map with one reference, which takes `partitions.at` over. */
 px_map *px_map_new(const char *schema, const char *name, rw_hash_type type,
                    rw_partitions partitions);
 void px_map_drop(px_map *map); /* NULL is fine */
-/* Any thread. Every worker has it soon, in place of an older one of the same table. */
+/* Sends the map to all workers, which put it in place of an older one of the same table. Any
+ * thread. */
 void px_map_send(px_server *server, px_map *map);
 
-/* Where rows with this hash are, and how many partitions there are: by the map of the worker, if
- * the table's are to be discovered and it has one. */
+/* The partition of rows with this hash, and how many partitions there are: by the worker's map, if
+ * partitions of the table are discovered and there is one; else by the configuration. */
 uint32_t px_map_partition(const px_worker *worker, const rw_table *table, uint64_t hash);
 uint32_t px_map_count(const px_worker *worker, const rw_table *table);
 void px_maps_free(px_worker *worker);

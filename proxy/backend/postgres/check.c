@@ -13,7 +13,7 @@
 
 enum { OIDS = 1028 /* oid[] */ };
 
-/* Of tgtype: fired for each row, before it. */
+/* Bits of pg_trigger.tgtype: FOR EACH ROW and BEFORE. */
 enum { ROW_BEFORE = 1 | 2 };
 
 bool px_check_wanted(px_unit *const *units, size_t count)
@@ -24,7 +24,8 @@ bool px_check_wanted(px_unit *const *units, size_t count)
     return false;
 }
 
-/* What fires triggers that count: INSERT, and UPDATE as well where a kept statement may update. */
+/* The events whose triggers count: INSERT, and UPDATE as well if a statement whose client was told
+ * may update. */
 static const char *events_of(px_unit *const *units, size_t count)
 {
     bool updates = false;

@@ -1,19 +1,19 @@
 /*
- * check: what a transaction looks at behind its rows whose clients were told already how many they
- * store: whether a trigger or a rule may have left some out. Their INSERTs hold locks by which
- * nobody makes one meanwhile.
+ * check: a statement behind rows whose clients were told already how many are stored: it fails if a
+ * trigger or a rule may have left some out. The INSERTs hold locks against new triggers and rules.
  */
 #ifndef PX_CHECK_H
 #define PX_CHECK_H
 
 #include "proxy/backend/base/unit.h"
 
-/* Whether the clients of any of them were told. */
+/* Whether any of the units needs the check (px_unit.told). */
 bool px_check_wanted(px_unit *const *units, size_t count);
-/* Appends the statement for the tables of the units, which all have the same. It fails as one that
- * met other columns does (px_error_is_changed()). */
+/* Appends the check as a statement for the tables of the units, which all have the same tables. It
+ * fails with the error that px_error_is_changed() knows. */
 void px_check_write_text(px_unit *const *units, size_t count, pgw_buf *out);
-/* Appends Bind and Execute of the one that is prepared on the link; `prepares`: a Parse first. */
+/* Appends Bind and Execute of the check that is prepared on the link; `prepares`: its Parse first.
+ */
 void px_check_write_piped(px_unit *const *units, size_t count, bool prepares, pgw_buf *out);
 
 #endif

@@ -12,11 +12,11 @@
 
 typedef struct connection {
     px_link link;
-    px_opening *opening; /* until there is a connection */
+    px_opening *opening; /* while the connection is being opened; NULL later */
     PGconn *conn;
     PGcancel *cancel;
     px_stream *stream;
-    bool asking; /* what it has inherited; then it is ready */
+    bool asking; /* the link is asked which settings it has inherited; then it is ready */
     px_cancel cancel_request;
     bool cancelling;
 } connection;
@@ -33,7 +33,7 @@ static const connection *of_const(const px_link *link)
 
 /* ---- the end ---- */
 
-/* libpq says Terminate, and closes the socket: it alone does. */
+/* PQfinish() sends Terminate and closes the socket: nothing else does. */
 static void end_if_quiet(connection *c)
 {
     if (!c->link.closing || c->stream != NULL || c->cancelling)
@@ -73,7 +73,7 @@ static void close_connection(px_link *link)
 
 /* ---- what its stream tells ---- */
 
-/* What its role and its database gave it is known before anything is done on it. */
+/* Reads what the link has inherited from role and database, before anything is done on it. */
 static void take_inheritance(connection *c)
 {
     pgw_error error;

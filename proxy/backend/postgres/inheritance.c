@@ -13,7 +13,8 @@ enum {
     TIMEOUT_SINCE = 140000 /* idle_session_timeout */
 };
 
-/* Nothing in it depends on search_path. It takes a tenth of what pg_settings takes. */
+/* Nothing in the question depends on search_path. It takes a tenth of the time that pg_settings
+ * takes. */
 #define EQUALS " operator(pg_catalog.=) "
 #define QUESTION                                                                                   \
     "select s.setdatabase, s.setrole, s.setconfig from pg_catalog.pg_db_role_setting s"            \
@@ -23,8 +24,8 @@ enum {
     " and (s.setrole" EQUALS "'0'::pg_catalog.oid or s.setrole" EQUALS                             \
     "(select r.oid from pg_catalog.pg_roles r where r.rolname" EQUALS "session_user))"             \
     " order by s.setdatabase, s.setrole"
-/* What says how constants are read and shown, is not told, and may be the server's own: what stays
- * prepared on a link was read by what was so then. */
+/* Settings that say how constants are read and shown and are never reported; the server may set
+ * them. Statements that are prepared on a link were read by them. */
 #define VALUE(name) ", pg_catalog.current_setting('" name "')"
 #define UNTOLD                                                                                     \
     "; select ''" VALUE("array_nulls") VALUE("backslash_quote") VALUE("bytea_output")              \
@@ -32,7 +33,7 @@ enum {
             VALUE("lc_numeric") VALUE("lc_time") VALUE("timezone_abbreviations")                   \
                 VALUE("transform_null_equals") VALUE("xmlbinary") VALUE("xmloption")
 
-/* Two cells, which are no part of the number: links of batches have no timeouts. */
+/* Two cells that are no part of `settings`, for batch links have no timeouts. */
 #define TIMEOUTS                                                                                   \
     "; select pg_catalog.current_setting('statement_timeout'),"                                    \
     " pg_catalog.current_setting('tcp_user_timeout', true)"

@@ -11,11 +11,11 @@
 typedef enum px_inheritance {
     PX_INHERITANCE_MORE,  /* the answer has not come whole */
     PX_INHERITANCE_KNOWN, /* the link is ready for queries */
-    PX_INHERITANCE_BROKEN /* it does not keep to the protocol */
+    PX_INHERITANCE_BROKEN /* the backend broke the protocol */
 } px_inheritance;
 
-/* Asks a link that has just opened; `server_version` as libpq has it. With `shared` it gets no
- * timeouts of its role. */
+/* Asks a link that has just opened; `server_version` as libpq has it. A `shared` link gets
+ * idle_session_timeout = 0, and is not asked for timeouts. */
 void px_inheritance_ask(px_link *link, int server_version, bool shared);
 /* Takes the answer: link->settings, 1 at first, is 0 in the end if the server does not say;
  * link->statement_timeout and user_timeout are filled where the link is not `shared`. */

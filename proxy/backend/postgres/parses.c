@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-/* What is there is used, so that it does not give way to the rest. */
+/* Lists what the link lacks. What it has is marked as used, so that the new statements do not evict
+ * it. */
 static void find_missing(px_parses *parses, const px_unit *unit, uint64_t now)
 {
     for (size_t i = 0; i < unit->prepared_count; i++)
@@ -13,7 +14,7 @@ static void find_missing(px_parses *parses, const px_unit *unit, uint64_t now)
             parses->list[parses->count++] = (px_parse){.what = &unit->prepared[i]};
 }
 
-/* Close of a name that is not there succeeds, so it need not be known whether it is. */
+/* Closes the name first: Close succeeds also where the name does not exist. */
 static void make_room(px_parses *parses, const px_unit_prepared *what, uint64_t now, pgw_buf *out)
 {
     char *oldest = px_prepared_evict(&parses->prepared);

@@ -4,14 +4,14 @@
 #include <string.h>
 
 struct px_prepared_entry {
-    px_entry entry; /* by its name */
+    px_entry entry; /* entry of px_prepared.names, by the statement's name */
     struct px_prepared_entry *next, *previous;
     pgw_slice text;
     uint32_t *types;
     size_t type_count;
-    uint64_t added; /* ms */
+    uint64_t added; /* px_prepared_add()'s `now`, ms */
     bool doubted;
-    pgw_arena arena; /* of all of it */
+    pgw_arena arena; /* holds the entry and all it points to */
 };
 
 typedef struct px_prepared_entry entry;

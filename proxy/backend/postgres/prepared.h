@@ -10,22 +10,23 @@
 
 enum { PX_PREPARED_MAX = 500, PX_DOUBTED_MS = 20 };
 
-/* All zero is an empty one. */
+/* The list of one link; all zero is empty. */
 typedef struct px_prepared {
-    struct px_prepared_entry *first, *last; /* by their use; the first goes first */
+    struct px_prepared_entry *first, *last; /* least recently used first */
     size_t count;
     px_table names;
 } px_prepared;
 
-/* Whether its name stands for just this text and these types, and is not doubted, or was added less
- * than PX_DOUBTED_MS ago; if so it is used. `now`: milliseconds. */
+/* Whether the name is prepared with just this text and these types, and is not doubted or was added
+ * less than PX_DOUBTED_MS ago; if so, marks it as used. `now`: milliseconds. */
 bool px_prepared_use(px_prepared *prepared, const px_unit_prepared *what, uint64_t now);
-/* There must be room: see px_prepared_evict(). Replaces one of the same name. */
+/* Adds a statement, in place of one of the same name. There must be room: see px_prepared_evict().
+ */
 void px_prepared_add(px_prepared *prepared, const px_unit_prepared *what, uint64_t now);
-/* One that is not there is fine. */
+/* Both do nothing for a name that is not prepared. */
 void px_prepared_doubt(px_prepared *prepared, pgw_slice name);
 void px_prepared_remove(px_prepared *prepared, pgw_slice name);
-/* If it is full: takes the one out that was not used for longest and returns its name, which the
+/* If the list is full: removes the least recently used statement and returns its name, which the
  * caller frees; else NULL. */
 PGW_MUST_CHECK char *px_prepared_evict(px_prepared *prepared);
 void px_prepared_free(px_prepared *prepared);

@@ -39,8 +39,8 @@ void px_write_merged(const px_attempt *attempt, pgw_buf *out)
     pgw_end_small(out, begun);
 }
 
-/* Behind another statement of its transaction, whose lock lets nobody change the table any more: it
- * need not look once more at what that one has looked at. */
+/* Writes the unit's statements without checks of the table's columns: a statement before them in
+ * the transaction has checked these, and holds a lock on the table. */
 static void write_behind(const px_unit *unit, pgw_buf *out)
 {
     for (size_t i = 0; i < unit->statement_count; i++) {

@@ -7,12 +7,12 @@
 
 #include "proxy/backend/base/writer.h"
 
-/* What each statement of the unit brings along: rows, or messages. */
+/* Appends each statement of the unit as it stands in a batch: its rows, or its messages. */
 void px_write_statements(const px_unit *unit, const char *separator, pgw_buf *out);
-/* All rows in one VALUES list, of a statement that fails unless they are all stored: else their
- * tags would be lies. */
+/* Appends a Query that merges all rows into one VALUES list. It fails unless all are stored, so
+ * that each unit's tag may be counted from its rows. */
 void px_write_merged(const px_attempt *attempt, pgw_buf *out);
-/* One Query for the texts of all. A comment may end a text. */
+/* Appends one Query with the texts of all units. A text may end in a comment. */
 void px_write_texts(px_unit *const *units, size_t count, pgw_buf *out);
 
 #endif

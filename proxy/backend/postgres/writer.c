@@ -12,11 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A statement that lost against another transaction is worth this many more attempts alone. */
+/* MAX_SERIALIZATION_ATTEMPTS: how often a unit alone is tried again after it lost against another
+ * transaction. */
 enum {
     MAX_SERIALIZATION_ATTEMPTS = 3,
     MERGED_UNITS = 16,
-    MOST_NOTICES = 1024 * 1024 /* bytes, of a unit */
+    MOST_NOTICES = 1024 * 1024 /* bytes of NoticeResponses kept for a unit */
 };
 
 typedef struct writer {
@@ -24,19 +25,19 @@ typedef struct writer {
     px_link *link;
     px_parses parses;
 
-    /* Of the attempt: */
+    /* The state of the attempt: */
     px_attempt *attempt;
     size_t at;      /* the unit that is being answered */
     bool merged;    /* all rows are in one statement */
-    bool piped;     /* … or each unit is Binds and Executes of what is prepared */
-    bool preparing; /* the answer to Parses under their own Sync is to come first */
-    bool withheld;  /* … and what they describe is looked at before anything else is sent */
-    bool checks;    /* a statement of ours stands behind rows whose clients were told of them */
-    bool prepares;  /* that statement is prepared before it is executed */
-    bool has_check; /* it is prepared on the link */
-    unsigned tags;  /* of a merged statement */
-    pgw_buf error;  /* body of this segment's ErrorResponse */
-    pgw_buf prepare_error; /* of the segment before the first */
+    bool piped;     /* each unit is Binds and Executes of prepared statements */
+    bool preparing; /* the answer to Parses under their own Sync is still to come */
+    bool withheld;  /* nothing but Parses and Describes was sent: the answer decides what follows */
+    bool checks;    /* a check (check.h) stands behind the rows */
+    bool prepares;  /* the check's Parse was sent with the attempt */
+    bool has_check; /* the check is prepared on the link */
+    unsigned tags;  /* CommandCompletes that came for the merged statement */
+    pgw_buf error;  /* body of the first ErrorResponse since the last ReadyForQuery */
+    pgw_buf prepare_error; /* body of the error that Parses under their own Sync have met */
 } writer;
 
 /* ---- writing ---- */
@@ -46,7 +47,7 @@ static bool is_one_transaction(const px_attempt *attempt)
     return attempt->shared || attempt->count == 1;
 }
 
-/* The row's only copy between its text and what is sent. */
+/* Writes the lifted row: its only copy between the client's text and the bytes sent. */
 static void write_lifted(const px_unit *unit, pgw_buf *out)
 {
     const px_unit_lifted *lifted = &unit->lifted;
@@ -86,10 +87,10 @@ static void write_executions(writer *w, pgw_buf *out)
     }
 }
 
-/* The Parse stands in the transaction of the units if there is one of each only; else Parses have
- * their own Sync, for they must not depend on the first unit, nor its error be everybody's, nor
- * theirs come before what is executed before. Where clients were told what a statement returns,
- * nothing is run before that is known to be so here. */
+/* One Parse for one transaction stands in that transaction. Else Parses have their own Sync: they
+ * must not fail with the first unit, nor must the error of one Parse come before what is executed
+ * before it. If clients were told what a statement returns, nothing runs before the answer to
+ * Describe agrees. */
 static void write_pipeline(writer *w, pgw_buf *out)
 {
     const px_attempt *attempt = w->attempt;
@@ -104,14 +105,14 @@ static void write_pipeline(writer *w, pgw_buf *out)
         write_executions(w, out);
 }
 
-/* Whether one statement that checks itself costs the backend less than one for each unit: it makes
- * up for its checks when there are some of them (0.37 ms for either at 16). */
+/* Whether one merged statement with its check costs the backend less than one statement for each
+ * unit: it does from 16 units on (0.37 ms for either), or if each would check the columns. */
 static bool pays(const px_attempt *attempt)
 {
     return attempt->count >= MERGED_UNITS || attempt->units[0]->guarded;
 }
 
-/* Whether all have been lifted out of texts into one statement. */
+/* Whether the rows of all units have been lifted out of texts into the same prepared statement. */
 static bool are_lifted(const px_attempt *attempt)
 {
     px_unit *const *units = attempt->units;
@@ -122,7 +123,8 @@ static bool are_lifted(const px_attempt *attempt)
     return true;
 }
 
-/* Texts are repeated as they are, each with a Sync of its own. */
+/* Whether the units are sent as Binds and Executes. Several texts, each in its own transaction, go
+ * as text. */
 static bool is_piped(const px_attempt *attempt)
 {
     px_unit_kind kind = attempt->units[0]->kind;
@@ -180,31 +182,33 @@ static bool is_stale(px_error_kind kind)
     return kind == PX_ERROR_STALE || kind == PX_ERROR_STALE_PLAN;
 }
 
-/* Whether a unit with a statement that was found stale is to have all prepared again: once. */
+/* Whether a unit with a stale statement is to have all its statements prepared again; true once a
+ * unit. */
 static bool renews(writer *w, px_unit *unit)
 {
     if (unit->kind != PX_UNIT_PARAMS || unit->renewed)
         return false;
     if (px_parses_wait(&w->parses) || w->prepare_error.len > 0)
-        return false; /* it is a Parse itself that failed, a moment ago */
+        return false; /* a Parse of this attempt failed: preparing again would fail, too */
     px_parses_forget(&w->parses, unit);
     unit->renewed = true;
     return true;
 }
 
-/* The Parse before it failed. */
+/* Whether a Bind failed because the Parse before it had failed. */
 static bool lacks_statement(const pgw_buf *error)
 {
     return px_classify(pgw_slice_buf(error)) == PX_ERROR_STALE_PLAN;
 }
 
-/* The unit whose statement is being answered; NULL: all of this transaction's are. */
+/* The unit whose statement is being answered; NULL: all statements of the transaction are. */
 static px_unit *answering(const writer *w)
 {
     return px_attempt_answering(w->attempt, w->at, w->attempt->count);
 }
 
-/* What failed was lifted out of the unit's text, which alone can tell the client's error. */
+/* Has the unit sent again as text, if its lifted row failed: only the text gets the error that the
+ * client is to see. */
 static bool returns_to_text(writer *w, px_unit *unit, px_error_kind kind)
 {
     if (!w->piped || unit->lifted.values == NULL || (kind != PX_ERROR_OWN && !is_stale(kind)))
@@ -215,7 +219,7 @@ static bool returns_to_text(writer *w, px_unit *unit, px_error_kind kind)
     return true;
 }
 
-/* A lock was waited for as long as links for batches wait for one. */
+/* The unit waited for a lock as long as batch links wait for one (lock_wait_ms). */
 static void note_lock(px_unit *unit)
 {
     unit->locked_ms += unit->tables[0].config->batch.lock_wait_ms;
@@ -262,17 +266,18 @@ static void end_shared(writer *w)
         if (kind == PX_ERROR_LOCK)
             note_lock(unit);
         if (!failed && w->merged)
-            px_unit_hears_stored(unit); /* for that was checked */
+            px_unit_hears_stored(unit); /* the merged statement has checked its rows */
         if (failed) {
             unit->lifted.values = NULL;
-            unit->completed = 0; /* none of it is stored, should it be given up now */
+            unit->completed = 0; /* nothing of the unit is stored, should it be given up now */
             pgw_buf_clear(&unit->returned);
         }
         attempt->answered(attempt, unit, failed ? PX_VERDICT_REPEAT : PX_VERDICT_COMMITTED);
     }
 }
 
-/* A ReadyForQuery without the tags before it would be the answer to something else. */
+/* False: ReadyForQuery came without the tags that must stand before it, so the backend broke the
+ * protocol. */
 static bool has_all_tags(const writer *w)
 {
     if (w->error.len > 0)
@@ -280,7 +285,8 @@ static bool has_all_tags(const writer *w)
     return w->merged ? w->tags == 1 : answering(w) == NULL;
 }
 
-/* Without the statements that are others by now their executions fail, and store nothing. */
+/* Sends what waited for the answer to Describe. Statements that return something else by now are
+ * closed: executions of these fail, and store nothing. */
 static void send_withheld(writer *w)
 {
     pgw_buf out = {0};
@@ -307,7 +313,8 @@ static px_progress on_ready_for_query(writer *w, pgw_slice body)
 {
     px_attempt *attempt = w->attempt;
     if (body.len != 1 || body.ptr[0] != 'I' || attempt->fatal[0] != '\0')
-        return PX_PROGRESS_BROKEN; /* a unit opens no transaction, and behind FATAL comes nothing */
+        return PX_PROGRESS_BROKEN; /* a unit leaves no transaction open, and nothing comes behind
+                                      FATAL */
     if (w->preparing) {
         on_prepared(w);
         return PX_PROGRESS_MORE;
@@ -327,7 +334,7 @@ static px_progress on_ready_for_query(writer *w, pgw_slice body)
     return w->at == attempt->count ? PX_PROGRESS_DONE : PX_PROGRESS_MORE;
 }
 
-/* The statement that this is the tag of. */
+/* Doubts the prepared statement whose tag says that it stored nothing. */
 static void doubt_prepared(writer *w, const px_unit *unit, pgw_slice tag)
 {
     bool nothing = tag.len > 0 && pgw_slice_eq_str((pgw_slice){tag.ptr, tag.len - 1}, "INSERT 0 0");
@@ -351,11 +358,11 @@ static px_progress on_complete(writer *w, bool suspended, pgw_slice body)
     return progress;
 }
 
-/* A row, or the description of rows: of the statement that is being answered. */
+/* Takes a DataRow or RowDescription of the statement that is being answered. */
 static px_progress on_returned(writer *w, char type, pgw_slice message)
 {
     pgw_slice body = {message.ptr + PGW_HEADER, message.len - PGW_HEADER};
-    if (w->merged) /* its check's */
+    if (w->merged) /* a merged statement returns only what checks it */
         return PX_PROGRESS_MORE;
     if (w->preparing && type == 'T') {
         px_parses_described(&w->parses, body);
@@ -388,7 +395,7 @@ static void on_notice(writer *w, pgw_slice message)
         pgw_buf_add_slice(notices, message);
 }
 
-/* Of the statement that stands behind rows, all of which are answered. */
+/* Whether the message answers the check, which stands behind rows that are all answered. */
 static bool is_of_check(const writer *w, char type)
 {
     return w->checks && !w->merged && !w->preparing && answering(w) == NULL &&

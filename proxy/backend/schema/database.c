@@ -4,7 +4,7 @@
 #include <string.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static px_database *databases; /* of the process */
+static px_database *databases; /* all databases of the process */
 
 static px_database *find_database(const char *name)
 {
@@ -82,7 +82,8 @@ void px_database_reset(const char *name)
     count(name, offsetof(px_database, resets));
 }
 
-/* Who looked longer may have begun earlier, and is heard later. */
+/* Whether `seen` is older than the newest snapshot: a look that took longer may have begun earlier.
+ */
 static bool is_older(const px_seen *seen, const px_seen *newest)
 {
     if (newest->catalog == NULL || newest->catalog->config != seen->catalog->config)

@@ -10,37 +10,39 @@
 
 #include <pthread.h>
 
-/* A snapshot, and what is known of its age. */
+/* A snapshot, and when it was right. */
 typedef struct px_seen {
-    px_catalog *catalog;                /* counted; NULL: none yet */
-    uint64_t marks;                     /* what was marked later may not be in it */
-    px_fingerprint fingerprint, places; /* as of a px_sight */
-    uint64_t checked_at; /* when the backend was asked whether it is right: px_worker_now() */
+    px_catalog *catalog; /* a counted reference; NULL: none yet */
+    uint64_t marks;      /* px_database.marks when the look began: later changes may be missing */
+    px_fingerprint fingerprint, places; /* px_sight.fingerprint and px_sight.places of the look */
+    uint64_t checked_at;                /* when the last look began: px_worker_now() */
 } px_seen;
 
 typedef struct px_database {
     struct px_database *next;
     char *name;
-    unsigned references;      /* under the list's lock */
-    _Atomic uint64_t marks;   /* one more each time that something may have changed */
-    _Atomic uint64_t resets;  /* … a sequence may have been made to go on from elsewhere */
-    _Atomic uint64_t used_at; /* when a statement needed the snapshot last, nearly */
-    pthread_mutex_t lock;     /* of the next */
+    unsigned references;      /* under the lock of the list of databases */
+    _Atomic uint64_t marks;   /* one more when tables may have changed */
+    _Atomic uint64_t resets;  /* one more when a sequence may go on from elsewhere */
+    _Atomic uint64_t used_at; /* about when a statement last used the snapshot: px_worker_now() */
+    pthread_mutex_t lock;     /* guards `newest` */
     px_seen newest;
 } px_database;
 
-/* Any thread. Made if it is not there; freed with its last reference. */
+/* Finds or makes the database `name`, freed with its last reference. Any thread may call all of
+ * these. */
 px_database *px_database_take(const char *name);
-px_database *px_database_again(px_database *database); /* one more reference */
+px_database *px_database_again(px_database *database); /* takes one more reference */
 void px_database_drop(px_database *database);          /* NULL is fine */
-/* Something may have changed in the database `name`; nothing if nobody has asked for it yet. */
+/* Counts in `marks` that tables of the database `name` may have changed; nothing if it is not known
+ * here. */
 void px_database_mark(const char *name);
-/* Likewise, where a sequence of it goes on from. */
+/* Counts in `resets` that a sequence of the database `name` may go on from elsewhere. */
 void px_database_reset(const char *name);
 
-/* Any thread. `seen` is given away; nothing comes of it if what is there was looked at later. */
+/* Makes `seen` the newest, and takes it over; drops it if a newer one is there. */
 void px_database_publish(px_database *database, px_seen seen);
-/* Puts the newest into `seen` in place of an older one, and counts it. */
+/* Puts the newest into `seen`, with a reference, and drops what was there. */
 void px_database_look(px_database *database, px_seen *seen);
 
 #endif

@@ -5,24 +5,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ANEW_MS = 10 * 1000 }; /* a table may have been mended */
+enum { ANEW_MS = 10 * 1000 }; /* ms until a wrong or unread sample is read again */
 
 struct px_finding {
     px_finding *next;
     char *label;
-    char *told; /* why it could not be worked with, as logged; NULL: it could */
-    /* What the sample is of; oid 0: none was read. */
+    char *told; /* why the table could not be worked with, as last logged; NULL: it could */
+    /* The table and the hash rule that the sample is of; oid 0: none was read. */
     uint32_t oid;
     char *rule;
-    char *verdict; /* why all its rows are wrong; NULL: not all */
-    bool wrong;    /* some are */
+    char *verdict; /* why the table is refused for its wrong hashes; NULL: it is not */
+    bool wrong;    /* some of the sampled rows have a wrong hash */
     uint64_t sampled_at;
-    bool met;      /* since all were */
-    bool unspread; /* it is an ordinary table, as was told */
+    bool met;      /* the table was met since px_findings_looked() */
+    bool unspread; /* the table has a pattern's name and no hash column, as was logged */
 };
 
-/* Where the table's finding is, or NULL behind the last. Tables are met in the same order each
- * time, so that the next one is most often the one behind the last. */
+/* Where the table's finding is, or would be added. Tables are met in the same order each time, so
+ * the one behind the last is tried first. */
 static px_finding **place_of(px_findings *findings, const char *label)
 {
     px_finding **at = findings->last != NULL ? &findings->last->next : &findings->first;
@@ -63,7 +63,7 @@ void px_findings_free(px_findings *findings)
     findings->last = NULL;
 }
 
-/* What decides a row's hash but for the row. */
+/* All that decides a row's hash but the row's values, as one text. */
 static char *rule_of(const rw_table *table)
 {
     pgw_buf rule = {0};
@@ -115,7 +115,7 @@ bool px_findings_old(const px_findings *findings, uint64_t now)
     return false;
 }
 
-/* There may be any number of tables, one after the other. */
+/* Forgets tables that are gone, for any number of tables may come and go. */
 static void forget_gone(px_findings *findings)
 {
     for (px_finding **at = &findings->first; *at != NULL;) {
@@ -136,7 +136,7 @@ void px_findings_looked(px_findings *findings, uint64_t now)
     forget_gone(findings);
     for (px_finding *f = findings->first; f != NULL; f = f->next)
         if (is_old(f, now))
-            f->sampled_at = now; /* its table cannot be worked with */
+            f->sampled_at = now; /* no sample is read of an unusable table */
 }
 
 static rw_sample sample_of(const px_finding *f)
@@ -146,7 +146,8 @@ static rw_sample sample_of(const px_finding *f)
     return f->verdict != NULL ? RW_SAMPLE_WRONG : f->wrong ? RW_SAMPLE_SOME_WRONG : RW_SAMPLE_RIGHT;
 }
 
-/* What was found of its rows. One with a wrong hash is not where it would be looked for. */
+/* Gives the table what was found of its rows. Rows with a wrong hash would not be found by it, so
+ * lookups are off. */
 static void take_over(px_finding *f, rw_table *table)
 {
     table->unusable = copy(f->verdict);
@@ -155,7 +156,7 @@ static void take_over(px_finding *f, rw_table *table)
     tell(f, table);
 }
 
-/* Until it is judged. */
+/* Forgets what the last sample said, until another one is judged. */
 static void forget_verdict(px_finding *f)
 {
     f->oid = 0;
@@ -208,8 +209,8 @@ void px_findings_keep(px_findings *findings, const char *label, rw_table *table,
     take_over(f, table);
 }
 
-/* Another function or another key: a few rows may have been written past keyspread, or by hand. A
- * table of a pattern may have had another key before. */
+/* Whether so many hashes are wrong that the table has another hash rule. A few may come of rows
+ * written past keyspread. A pattern's table may have had another key before. */
 static bool is_wrong_as_a_whole(const rw_table *table, unsigned rows, unsigned wrong)
 {
     unsigned many =

@@ -14,7 +14,7 @@
 
 enum { MAX_CELLS = 64, SAMPLE_ROWS = 100 };
 
-/* A table may be locked, or endless: then its rows are not judged, and nobody waits for them. */
+/* Limits for reading a sample: of a table that is locked, or very large, rows are not judged. */
 #define SAMPLE_LIMITS "set local statement_timeout = 5000; set local lock_timeout = 200; "
 
 void px_sight_clear(px_sight *sight)
@@ -47,12 +47,13 @@ static px_look_step ask(px_look *look, pgw_buf *sql, pgw_buf *out)
 {
     bool written = write_question(look, pgw_slice_buf(sql), out);
     pgw_buf_free(sql);
-    if (!written) /* it takes a configuration of gigabytes */
+    if (!written) /* the question is too long for a message, with gigabytes of names */
         pgw_fail(&look->error, "54000", "there are too many configured tables");
     return written ? PX_LOOK_MORE : PX_LOOK_FAILED;
 }
 
-/* Asks by a prepared statement; makes it, and anew where the names are others. */
+/* Asks by a prepared statement, which is prepared first, or again if the configuration is another
+ * one. */
 static px_look_step ask_prepared(px_look *look, const cfg_config **prepared, const char *name,
                                  pgw_buf *select, pgw_buf *out)
 {
@@ -139,7 +140,7 @@ static void take_error(px_look *look, pgw_slice body)
         pgw_error_read(body, &look->error);
     else if (kind == PX_ERROR_LOCK || kind == PX_ERROR_CANCEL)
         look->busy = true;
-    else /* this role may not read them */
+    else /* the role of the link may not read the rows */
         look->unreadable = true;
 }
 
@@ -153,8 +154,8 @@ static const rw_table *find_table(const px_catalog *catalog, uint32_t oid)
     return NULL;
 }
 
-/* What the last look found of the same table's rows holds; where that found nothing, nobody knows
- * whether they are where they would be looked for. */
+/* Takes over what the last look found of the same table's rows. If that is nothing, lookups are
+ * off: rows may have wrong hashes. */
 static void inherit(const px_catalog *last, rw_table *table)
 {
     const rw_table *was = find_table(last, table->oid);
@@ -162,7 +163,7 @@ static void inherit(const px_catalog *last, rw_table *table)
         return;
     if (was != NULL && rw_table_keeps_hashes(was, table))
         table->sample = was->sample;
-    assert(was != NULL || table->sample != RW_SAMPLE_WRONG); /* This one's rows were not looked at. */
+    assert(was != NULL || table->sample != RW_SAMPLE_WRONG); /* no sample of this table was read */
     if (table->sample == RW_SAMPLE_WRONG)
         table->unusable = pgw_strndup(was->unusable, strlen(was->unusable));
     table->looked_up = table->looked_up && table->sample == RW_SAMPLE_RIGHT;
@@ -177,7 +178,7 @@ static void inherit_all(const px_look *look)
 
 /* ---- from one question to the next ---- */
 
-/* The same tables, and nothing else that sessions may find under their names. */
+/* Whether the tables are the same, and the relations that sessions may find under their names. */
 static bool is_same(const px_look *look, const px_catalog *catalog)
 {
     const px_sight *last = look->last;
@@ -185,7 +186,7 @@ static bool is_same(const px_look *look, const px_catalog *catalog)
            px_catalog_same(last->catalog, catalog);
 }
 
-/* What is told of a table is told by this name. */
+/* The name of a table in findings and in the log. */
 static const char *label_of(const px_catalog *catalog, size_t i, pgw_buf *name)
 {
     const rw_table *table = catalog->tables[i];
@@ -225,7 +226,7 @@ static px_look_step sample_on(px_look *look, pgw_buf *out)
         px_findings_looked(look->findings, look->now);
     if (!is_same(look, catalog))
         return PX_LOOK_OTHER;
-    px_catalog_drop(catalog); /* the old one keeps its epoch, so that plans and batches go on */
+    px_catalog_drop(catalog); /* the old snapshot stays, so that plans and batches go on */
     look->sight.catalog = px_catalog_take(look->last->catalog);
     return PX_LOOK_SAME;
 }

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_KEYS = 32 }; /* columns of an index in PostgreSQL */
+enum { MOST_KEYS = 32 }; /* the most columns of an index in PostgreSQL */
 
-/* Whether the file has an entry for the table itself. */
+/* Whether the configuration has an entry for the table itself. */
 static bool has_entry(const cfg_config *config, px_schema_part part)
 {
     for (size_t i = 0; i < config->table_count; i++) {
@@ -35,7 +35,7 @@ size_t px_pattern_most(const cfg_config *config, const px_schema_rows *rows)
     return count;
 }
 
-/* The columns of its primary key, in their order; how many. */
+/* Puts the columns of the table's primary key into `key`, in order; returns how many there are. */
 static size_t key_of(const px_schema_rows *rows, px_schema_part part, char **key)
 {
     size_t count = 0;
@@ -65,7 +65,7 @@ static bool holds(char *const *key, size_t count, const char *column)
     return false;
 }
 
-/* Takes the hash column out of the key, wherever it stands there; whether it did. */
+/* Takes the hash column out of the key, wherever it stands; false if it is not in the key. */
 static bool take_hash(char **key, size_t *count, const char *hash)
 {
     size_t at = 0;
@@ -77,8 +77,8 @@ static bool take_hash(char **key, size_t *count, const char *hash)
     return true;
 }
 
-/* The pattern's own key, or that which the table has beside the hash. False: it has none that the
- * hash could be made of. */
+/* Sets the primary key, unless the pattern names one, to the key columns beside the hash. False:
+ * the hash cannot be made of that key. */
 static bool take_key(cfg_table *table, char **key, size_t count)
 {
     if (table->primary_key_count > 0)
@@ -97,7 +97,7 @@ static bool take_key(cfg_table *table, char **key, size_t count)
     return true;
 }
 
-/* Names beyond ASCII may come in other bytes, which a pattern would not be found by. */
+/* Whether a name is ASCII: others may come in another encoding, and would not be found. */
 static bool is_ascii(const char *name)
 {
     while (*name != '\0' && (unsigned char)*name < 0x80)
@@ -113,7 +113,7 @@ static bool are_ascii(const cfg_table *table)
     return ascii;
 }
 
-/* The table as the file would have it; NULL: it is none of the pattern's. */
+/* The table as an entry of its own would give it; NULL: the pattern does not cover it. */
 static rw_table *build(const cfg_table *pattern, const px_schema_rows *rows, px_schema_part part,
                        uint64_t epoch)
 {

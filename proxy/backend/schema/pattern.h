@@ -1,6 +1,6 @@
 /*
- * pattern: tables that the configuration knows only by the beginning of their names, or by their
- * schema. One is ours if it has the hash column, in its primary key: others of such a name are left
+ * pattern: tables that the configuration covers only by the beginning of their names, or by their
+ * schema. Such a table is spread if it has the hash column in its primary key; others are left
  * alone.
  */
 #ifndef PX_PATTERN_H
@@ -8,10 +8,10 @@
 
 #include "proxy/backend/schema/schema.h"
 
-/* No more tables than so many are found in `rows`, which may be NULL. */
+/* The most tables that px_pattern_tables() may find in `rows`, which may be NULL. */
 size_t px_pattern_most(const cfg_config *config, const px_schema_rows *rows);
-/* Puts them into `tables`, to be freed by rw_table_free(), in the order of their oids, and their
- * patterns into `patterns`; returns how many they are. */
+/* Puts the tables of patterns into `tables`, in the order of their oids, to be freed by
+ * rw_table_free(), and their patterns into `patterns`; returns how many there are. */
 size_t px_pattern_tables(const cfg_config *config, const px_schema_rows *rows, uint64_t epoch,
                          rw_table **tables, const cfg_table **patterns);
 

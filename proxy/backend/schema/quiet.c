@@ -2,11 +2,12 @@
 
 #include "rewrite/insert/merged_call.h"
 
-/* Objects below are PostgreSQL's own, made by initdb. */
+/* Objects with oids below 16384 are PostgreSQL's own, made by initdb. */
 #define IS_FOREIGN(alias) alias ".oid >= 16384"
 
-/* In a body: words that make, run or take what a session has. A SET that begins a statement is
- * one, that of an UPDATE is not. No setting decides what a backslash means between dollars. */
+/* A pattern of words by which a function's body makes, runs or takes what a session has. SET is one
+ * where it begins a statement, not in an UPDATE. Between dollars no setting decides what a
+ * backslash means. */
 #define WORDS                                                                                      \
     "$words$set_config|search_path|\\mtemp|pg_temp|\\mlisten|advisory|\\mlock\\M|\\mexecute\\M"    \
     "|\\mcreate\\M|\\malter\\M|\\mdrop\\M|\\mreset\\M|\\mdiscard\\M|\\mprepare\\M|\\mdeclare\\M.*" \
@@ -19,7 +20,7 @@
     "'set_config', 'query_to_xml', 'query_to_xmlschema', 'query_to_xml_and_xmlschema', 'ts_stat'," \
     " 'ts_rewrite'"
 
-/* Written in C, and known to keep their hands off. */
+/* Extensions whose functions in C are known not to change a session. */
 #define EXTENSIONS                                                                                 \
     "'bloom', 'btree_gin', 'btree_gist', 'citext', 'cube', 'dict_int', 'dict_xsyn',"               \
     " 'earthdistance', 'fuzzystrmatch', 'hstore', 'intarray', 'isn', 'ltree', 'pageinspect',"      \
@@ -35,7 +36,7 @@
     " and d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass and d.deptype = 'e'"       \
     " and e.extname in (" EXTENSIONS "))"
 
-/* Rows p of functions that are somebody's own, or of an extension that is not known. */
+/* Rows p of functions that are the database's own, or of an extension not in EXTENSIONS. */
 #define OWN_FUNCTIONS                                                                              \
     "pg_catalog.pg_proc p join pg_catalog.pg_namespace s on s.oid = p.pronamespace"                \
     " join pg_catalog.pg_language l on l.oid = p.prolang where " IS_FOREIGN(                       \
@@ -48,8 +49,9 @@
     " and (l.lanname not in ('sql', 'plpgsql') or p.prosrc ~* " WORDS                              \
     " or coalesce(pg_catalog.to_jsonb(p) ->> 'prosqlbody', '') ~ calls.pattern))"
 
-/* One that can run though no text names it: something else than triggers and defaults hangs on it,
- * or `row.name` may mean it. What it calls by name may be loud. */
+/* Whether a function of the database's own can run though no text names it: an object other than a
+ * trigger or a default depends on it, or `row.name` may mean it. It may call loud functions by
+ * name. */
 #define UNNAMED_FUNCTION                                                                           \
     "exists (select from " OWN_FUNCTIONS " and (l.lanname not in ('sql', 'plpgsql')"               \
     " or exists (select from pg_catalog.pg_depend d"                                               \
@@ -60,8 +62,8 @@
     " or exists (select from pg_catalog.pg_type t"                                                 \
     " where t.oid = p.proargtypes[0] and t.typtype in ('c', 'd', 'p'))))"
 
-/* One that PostgreSQL's own names may mean, words of the grammar among them, or its operators and
- * casts; or a domain that the name of one of its types may. */
+/* Whether one of PostgreSQL's names, words of the grammar, operators or casts may mean a function
+ * of the database's own, or the name of one of its types a domain. */
 #define OVERLOADING                                                                                \
     "(exists (select from pg_catalog.pg_type y where y.typtype = 'd' and " IS_FOREIGN(             \
         "y") " and y.typname in (select b.typname from pg_catalog.pg_type b where b.typnamespace " \
@@ -72,7 +74,8 @@
              " or exists (select from pg_catalog.pg_operator o where o.oprcode = p.oid)"           \
              " or exists (select from pg_catalog.pg_cast k where k.castfunc = p.oid))))"
 
-/* Expressions are stored as trees of the functions that they call, which begin with oids. */
+/* Whether an expression that the database stores calls one of CALLED. It is stored as a tree, which
+ * has the oids of functions. */
 #define LOUD_TREE                                                                                  \
     "exists (select from (select oid, ev_action::pg_catalog.text as tree from "                    \
     "pg_catalog.pg_rewrite"                                                                        \
@@ -101,14 +104,16 @@ void px_quiet_expression(pgw_buf *sql)
                          " from " CALLS " offset 0) as c)");
 }
 
-/* The tree of an expression calls a function that is somebody's own, or changes the session. */
+/* Whether the tree of an expression calls a function that is the database's own, or changes the
+ * session. */
 #define CALLS_OWN(tree)                                                                            \
     "exists (select from pg_catalog.regexp_matches(" tree ", 'funcid ([0-9]+)', 'g') m"            \
     " where pg_catalog.oidin(pg_catalog.textout((m.m)[1])) in (select p.oid from " OWN_FUNCTIONS   \
     " union all select p.oid from pg_catalog.pg_proc p"                                            \
     " where p.pronamespace = 11 and p.proname in (" CALLED ")))"
 
-/* What is kept in columns of own types, and cast to one, is checked as its domains say: any. */
+/* The trees of expressions that an INSERT into relation d evaluates. If the relation has columns of
+ * the database's own types, or casts to a domain, the checks of all domains count. */
 #define CHECKED                                                                                    \
     "select k.conbin::pg_catalog.text from pg_catalog.pg_constraint k where k.conrelid = d.oid"    \
     " union all select i.indexprs::pg_catalog.text from pg_catalog.pg_index i where i.indrelid = " \
@@ -129,15 +134,16 @@ void px_quiet_expression(pgw_buf *sql)
     " or exists (select from pg_catalog.pg_index o where o.indrelid = d.oid"                       \
     " and pg_catalog.concat(o.indexprs, o.indpred) like '%COERCETODOMAIN%'))"
 
-/* … that can do more than compute: those in C that come with an extension work on its own values.
- */
+/* OWN_FUNCTIONS that can do more than compute: functions in C of an extension work on its values
+ * alone. */
 #define CODE                                                                                       \
     OWN_FUNCTIONS " and not (l.lanname = 'c' and exists (select from pg_catalog.pg_depend x"       \
                   " where x.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass"                   \
                   " and x.objid = p.oid and x.deptype = 'e'))"
 
-/* A constant or an operator calls it, once it is of somebody's own type or is his. A cast from a
- * type of somebody's own is not met where no table has that and nobody names it. */
+/* Whether code of the database's own runs by operators, casts, index support functions or domain
+ * checks, without being named. A cast from a type of the database's own counts only if a column may
+ * hold values of that type. */
 #define IN_EXPRESSIONS                                                                             \
     "exists (select from " CODE " and (exists (select from pg_catalog.pg_depend d"                 \
     " where d.refclassid = 'pg_catalog.pg_proc'::pg_catalog.regclass and d.refobjid = p.oid"       \
@@ -176,19 +182,22 @@ void px_own_calls_condition(pgw_buf *sql)
 {
     pgw_buf_add_str(sql, "(exists (select from " OWN_FUNCTIONS " and p.proname in (");
     add_names(rw_merged_function, sql);
-    pgw_buf_add_str(sql, ")) or exists (select from pg_catalog.pg_operator o cross join " OWN_FUNCTIONS
-                         " and o.oprcode = p.oid and o.oprname in (");
+    pgw_buf_add_str(sql,
+                    ")) or exists (select from pg_catalog.pg_operator o cross join " OWN_FUNCTIONS
+                    " and o.oprcode = p.oid and o.oprname in (");
     add_names(rw_merged_operator, sql);
     pgw_buf_add_str(sql, ")))");
 }
 
-/* Somebody's own function of a name that a batched INSERT may call, with other arguments. */
+/* Whether the database has a function of its own with a name that a batched INSERT may call, for
+ * other arguments. */
 #define CALLED_ALIKE                                                                               \
     "exists (select from " CODE " and p.proname in ('now', 'transaction_timestamp',"               \
     " 'statement_timestamp', 'clock_timestamp', 'gen_random_uuid', 'to_timestamp', 'nextval',"     \
     " 'jsonb_set', 'jsonb_build_object'))"
 
-/* Indexes and partitions compare and hash by it; those that foreign keys refer to, too. */
+/* Whether an index or a partition key of the table, or an index that its foreign keys refer to,
+ * compares or hashes by code of the database's own. */
 #define COMPARES                                                                                   \
     "exists (select from " CODE " and p.oid in (select a.amproc from pg_catalog.pg_amproc a"       \
     " join pg_catalog.pg_opclass o on o.opcfamily = a.amprocfamily"                                \
@@ -202,7 +211,8 @@ void px_own_calls_condition(pgw_buf *sql)
     " select pg_catalog.pg_partition_ancestors(c.oid)))"                                           \
     " u(class) on u.class = o.oid where " IS_FOREIGN("a") "))"
 
-/* Operators of foreign keys and EXCLUDE constraints. */
+/* Whether an operator of a foreign key or an EXCLUDE constraint of the table is code of the
+ * database's own. */
 #define CONSTRAINS                                                                                 \
     "exists (select from " CODE " and p.oid in (select o.oprcode from pg_catalog.pg_operator o"    \
     " where " IS_FOREIGN(                                                                          \
@@ -210,8 +220,9 @@ void px_own_calls_condition(pgw_buf *sql)
              "pg_catalog.array_cat(k.conpfeqop, k.conexclop)) from pg_catalog.pg_constraint k"     \
              " join tree d on k.conrelid = d.oid where d.root = c.oid)))"
 
-/* … if it is met without an expression that says so: a value is kept in a type of somebody's own,
- * is brought to its column's by a cast, or is of a type whose name means two. */
+/* Whether an INSERT meets code of the database's own though no expression shows it: a column has a
+ * type of the database's own, a cast of its own brings a value to the column's type, or a type's
+ * name means two types. */
 #define MEETS_EXPRESSIONS                                                                          \
     "(exists (select from pg_catalog.pg_attribute o where o.attrelid = c.oid and o.attnum > 0"     \
     " and o.atttypid >= 16384) or exists (select from own_casts)"                                  \
@@ -227,7 +238,8 @@ void px_runs_own_condition(pgw_buf *sql)
                            " or ((select k.expressions from code k) and " MEETS_EXPRESSIONS "))");
 }
 
-/* current_setting() has the same oids in every PostgreSQL. */
+/* Whether a tree calls current_setting(), whose oids are 2077 and 3294 in every PostgreSQL, or a
+ * function of the database's own. */
 #define READS "::pg_catalog.text ~ ':funcid (2077|3294|[1-9][0-9]{4,}) '"
 
 void px_reads_settings_condition(pgw_buf *sql)

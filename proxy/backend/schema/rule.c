@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is asked on a thread of its own. */
+/* A question about rows, asked on a thread of libuv's pool. */
 typedef struct inquiry {
     uv_work_t work;
     const cfg_config *fresh;
@@ -44,7 +44,7 @@ static bool same_name(const cfg_table *a, const cfg_table *b)
            strcmp(schema_of(a), schema_of(b)) == 0;
 }
 
-/* The entry that tables of this one go by in another configuration; NULL: none. */
+/* The entry that holds for the tables of entry `table` in another configuration; NULL: none. */
 static const cfg_table *counterpart(const cfg_config *config, const cfg_table *table)
 {
     for (size_t i = 0; i < config->table_count + config->pattern_count; i++)
@@ -63,7 +63,7 @@ static void find_changed(inquiry *it, const cfg_config *old)
         if (was != NULL && !same_rule(was, table))
             it->changed[it->count++] = table;
     }
-    for (size_t i = 0; i < before; i++) { /* … and what only a pattern is left of */
+    for (size_t i = 0; i < before; i++) { /* old entries that a pattern covers now */
         const cfg_table *was = &old->tables[i], *table = counterpart(it->fresh, was);
         if (table != NULL && !same_name(table, was) && !same_rule(was, table))
             it->changed[it->count++] = table;
@@ -72,7 +72,8 @@ static void find_changed(inquiry *it, const cfg_config *old)
 
 /* ---- asking ---- */
 
-/* A table that is not there has no rows. Row security would hide some: an error then. */
+/* Why the table's rule may not change; NULL: it has no rows, or does not exist. Row security is
+ * off: it raises an error where it would hide rows. */
 static const char *judge_table(PGconn *link, const cfg_table *table)
 {
     pgw_buf sql = {0};
@@ -100,7 +101,7 @@ static PGconn *open_link(const cfg_config *config)
 {
     char seconds[16];
     snprintf(seconds, sizeof seconds, "%u", (config->backend.connect_ms + 999) / 1000);
-    /* A backend that falls silent is given up: nobody could reload meanwhile. */
+    /* A backend that falls silent is given up, for no other reload can run meanwhile. */
     const char *const keywords[] = {"connect_timeout",
                                     "tcp_user_timeout",
                                     "keepalives_idle",
@@ -120,7 +121,7 @@ static void on_work(uv_work_t *work)
     inquiry *it = work->data;
     it->refused = it->changed[0];
     it->reason = "backend.dsn names no database to look for rows in";
-    /* Where the client names the database, there may be many with such a table. */
+    /* If clients name the database, there may be many with such a table. */
     if (!px_dsn_names(it->fresh->backend.dsn, "dbname"))
         return;
     PGconn *link = open_link(it->fresh);
@@ -143,7 +144,7 @@ static void end(inquiry *it)
 
 static void on_worked(uv_work_t *work, int status)
 {
-    (void)status; /* it is never cancelled */
+    (void)status; /* uv_cancel() is never called */
     end(work->data);
 }
 

@@ -22,7 +22,8 @@ static char *copy(const char *text)
     return pgw_strndup(text, strlen(text));
 }
 
-/* The first reason stays: later ones often follow from it. */
+/* Sets why the table cannot be worked with. The first reason stays, for later ones often follow
+ * from it. */
 static void refuse(rw_table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void refuse(rw_table *table, const char *format, ...)
 {
@@ -47,7 +48,8 @@ static rw_column *add_column(rw_table *table)
 
 /* -- columns -- */
 
-/* A default that is a sequence's number and nothing else, as px_schema_query() has it told. */
+/* The oid of the sequence whose next number the default is, in the form that px_schema_query()
+ * gives it; 0: another default. */
 static uint32_t draws_from(const rw_column *column)
 {
     static const char before[] = "pg_catalog.nextval('", behind[] = "'::pg_catalog.regclass)";
@@ -68,7 +70,8 @@ static rw_own_casts own_casts_for(const char *equality)
                             : RW_OWN_CASTS_ELSEWHERE;
 }
 
-/* A domain keeps its own oid, which is no key type: its equality and its checks are its own. */
+/* Adds a column. A domain's type is the domain's oid, which is no key type, for domains have checks
+ * and perhaps an equality of their own. */
 static void column_from_row(rw_table *table, char *const *row)
 {
     rw_column *column = add_column(table);
@@ -138,7 +141,7 @@ static void relation_from_row(rw_table *table, char *const *row)
         refuse(table, "%s.%s is a view: configure the table behind it", table->schema, table->name);
 }
 
-/* NULL: the column is in none. */
+/* The name of the primary key that the column is in; NULL: the column is in none. */
 static char *key_name(char *const *row)
 {
     const char *blank = strchr(row[PX_SCHEMA_KEY], ' ');
@@ -181,14 +184,15 @@ static void column_from_file(rw_table *table, const cfg_column *written)
                "type \"%s\" of column %s is not understood: write it as in CREATE TABLE, such as "
                "bigint, varchar(30) or numeric(6,2)",
                written->type, written->name);
-    if (column->type == PGW_UNSPECIFIED) /* parameters want to know even what no key can be */
+    if (column->type == PGW_UNSPECIFIED) /* parameters may have types that no key has */
         column->type = rw_written_type(written->type);
     column->name = copy(written->name);
     column->not_null = written->not_null;
     default_from_file(table, column, written);
 }
 
-/* What the file says of a column must be what the backend has, else the hashes would be wrong. */
+/* Refuses the table if a column in the file is another one in the backend, for hashes would be
+ * wrong. */
 static void compare_with_file(rw_table *table, const cfg_table *config)
 {
     for (size_t i = 0; i < config->column_count; i++) {
@@ -213,7 +217,7 @@ static void compare_with_file(rw_table *table, const cfg_table *config)
 
 /* -- key and hash -- */
 
-/* The column's index; one that is missing is appended, so that the index holds. */
+/* The index of a key column; a missing column is appended, so that the index holds. */
 static size_t key_column(rw_table *table, const char *name)
 {
     size_t at = rw_table_column(table, pgw_slice_str(name));
@@ -386,7 +390,7 @@ static void fill_columns(rw_table *table, const cfg_table *config, const px_sche
     px_schema_index_fill(table, &config->ydb);
 }
 
-/* No more than its names and rules. */
+/* Makes a table with its names and rules, but without columns. */
 static rw_table *new_table(const cfg_table *config)
 {
     rw_table *table = pgw_calloc(1, sizeof *table);

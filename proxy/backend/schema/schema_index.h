@@ -1,5 +1,6 @@
 /*
- * schema_index: the secondary indexes that the file tells of, for a backend that is not asked.
+ * schema_index: the secondary indexes that the configuration tells of, for a backend that is not
+ * asked.
  */
 #ifndef PX_SCHEMA_INDEX_H
 #define PX_SCHEMA_INDEX_H
@@ -7,9 +8,10 @@
 #include "config/config.h"
 #include "rewrite/hash/table.h"
 
-/* The table's columns are known; those of an index that are not among them are left out. */
+/* Fills the table's indexes; its columns are known. Columns of an index that the table does not
+ * have are left out. */
 void px_schema_index_fill(rw_table *table, const cfg_ydb *config);
-/* Of two pictures of a table. */
+/* Whether two pictures of a table have the same indexes. */
 bool px_schema_index_same(const rw_table *a, const rw_table *b);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* One line a table: its schema and name, as a row of constants. */
+/* Appends schema and name of each entry's table, as rows of constants. */
 static void add_tables(const cfg_config *config, pgw_buf *sql)
 {
     for (size_t i = 0; i < config->table_count; i++) {
@@ -22,7 +22,7 @@ static void add_tables(const cfg_config *config, pgw_buf *sql)
         pgw_buf_add_str(sql, "(null::pg_catalog.name, null::pg_catalog.name)");
 }
 
-/* `prefix%`, for LIKE; `!` escapes. */
+/* Appends the condition that relname begins with `prefix`: LIKE, with `!` to escape. */
 static void add_beginning(const char *prefix, pgw_buf *sql)
 {
     pgw_buf pattern = {0};
@@ -38,7 +38,8 @@ static void add_beginning(const char *prefix, pgw_buf *sql)
     pgw_buf_free(&pattern);
 }
 
-/* The names that a pattern covers, and its exceptions in its schema alone. */
+/* Appends the condition that a pattern covers the name of c in its schema, and no exception does.
+ */
 static void add_covered(const cfg_table *pattern, pgw_buf *sql)
 {
     pgw_buf_add_str(sql, "(n.nspname = ");
@@ -58,16 +59,17 @@ static void add_covered(const cfg_table *pattern, pgw_buf *sql)
     pgw_buf_add_byte(sql, ')');
 }
 
-/* The oids of the types that its hash column may have. */
+/* The oids of the types that the pattern's hash column may have. */
 static const char *types_of_hash(const cfg_table *pattern)
 {
     if (pattern->hash_buckets > 0)
         return "21, 23";                                        /* int2 and int4 */
-    return pattern->hash_type == CFG_HASH_INT8 ? "20" : "1700"; /* int8, numeric */
+    return pattern->hash_type == CFG_HASH_INT8 ? "20" : "1700"; /* int8 and numeric */
 }
 
-/* The tables that may be of a pattern: they have the hash column, in the primary key, if there is
- * one; and none of a type of its own. */
+/* Appends a SELECT of the tables that the pattern may cover. They have the hash column, of a type
+ * that it may have, in the primary key; if the pattern names a primary_key, they may also have
+ * none. */
 static void add_pattern(const cfg_table *pattern, const char *named, pgw_buf *sql)
 {
     pgw_buf_add_str(sql, "select c.oid from pg_catalog.pg_class c join pg_catalog.pg_namespace n"
@@ -88,8 +90,8 @@ static void add_pattern(const cfg_table *pattern, const char *named, pgw_buf *sq
                  pattern->primary_key_count > 0 ? "<> all" : "= any");
 }
 
-/* The oids of all of them, the oldest if there are more than can be dealt with; `named` has the
- * configured names. */
+/* Appends `matched`, the oids of the tables of all patterns: the oldest RW_PATTERN_TABLES at most.
+ * `named` is the list that has the configured names. */
 static void add_matched(const cfg_config *config, const char *named, pgw_buf *sql)
 {
     const cfg_table *patterns = config->tables + config->table_count;
@@ -103,16 +105,15 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     pgw_buf_addf(sql, " order by 1 limit %d)", RW_PATTERN_TABLES);
 }
 
-/* The tables in the right schema, and with their descendants. One index entry at a time (OFFSET
- * keeps it so): a database may have a hundred thousand others. */
+/* The configured tables with their descendants. These are looked up one by one in an index (OFFSET
+ * has it so), for a database may have a hundred thousand others. */
 #define TREE                                                                                       \
     " tree(root, oid) as (select ours.oid, ours.oid from ours union select p.root, i.inhrelid"     \
     " from tree p cross join lateral (select h.inhrelid from pg_catalog.pg_inherits h"             \
     " where h.inhparent = p.oid offset 0) i)"
 
-/* Types of somebody's own that columns have, also in a domain, and those that foreign keys refer
- * to.
- */
+/* The database's own types of columns of the configured tables, and of tables that their foreign
+ * keys refer to; also the base types of domains. */
 #define MET                                                                                        \
     " met as materialized (select distinct x.oid as type, x.typtype in ('c', 'r', 'm')"            \
     " or x.typelem <> 0 or (x.typtype = 'd' and x.oid <> t.oid) as holds"                          \
@@ -122,8 +123,8 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " and o.attrelid in (select d.oid from tree d union all select k.confrelid from tree d"        \
     " join pg_catalog.pg_constraint k on k.conrelid = d.oid and k.contype = 'f'))"
 
-/* A trigger's function fn that assigns columns one after another and nothing else, none of them
- * of the primary key of p.root. */
+/* Whether a trigger's function fn does nothing but assign columns, one after another, and none of
+ * the primary key of p.root. */
 #define ASSIGNS                                                                                    \
     "l.lanname = 'plpgsql' and pg_catalog.lower(fn.prosrc) ~ '^[[:space:]]*begin[[:space:]]+"      \
     "(new[.][a-z_0-9]+[[:space:]]*:?=[^;]*;[[:space:]]*)+return[[:space:]]+new[[:space:]]*;"       \
@@ -132,19 +133,18 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " pg_catalog.pg_attribute a where a.attrelid = p.root and a.attnum = any(i.indkey)"            \
     " and pg_catalog.strpos(pg_catalog.lower(fn.prosrc), 'new.' || a.attname) > 0))"
 
-/* A trigger that is keyspread's own, as long as the body of its function fn is what keyspread made:
- * it fills the hash of rows without one (keyspread ddl --trigger), or keeps the old table of a
- * migration in step. It does nothing to rows that come from here. */
+/* Whether a trigger is keyspread's own, for the body of its function fn is what keyspread made: it
+ * fills the hash of rows without one (keyspread ddl --trigger), or keeps the old table of a
+ * migration in step. It does nothing to rows that come through keyspread. */
 #define IS_OWN_TRIGGER                                                                             \
     "(l.lanname = 'plpgsql' and case when fn.prosrc like '-- keyspread %' then"                    \
     " pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(pg_catalog.substr(fn.prosrc, 78)," \
     " 'UTF8')), 'hex') = pg_catalog.substr(fn.prosrc, 14, 64) else false end)"
 
-/* Nothing here waits for a lock: a migration that holds its table's would hold up all others', so
- * neither pg_partition_tree() nor pg_get_expr() is asked.
- * Rows of a partitioned table fire the triggers of the partition they go to. A constraint trigger
- * that is initially deferred changes no row, but runs in the session that commits; a foreign key's
- * is internal. */
+/* What the triggers of a table and its partitions do, for rows fire the triggers of their
+ * partition. A deferred constraint trigger changes no row, but runs in the session that commits;
+ * those of foreign keys are internal. No part of the question may wait for a lock, which a
+ * migration may hold: pg_partition_tree() is not called, nor pg_get_expr() with a table. */
 #define FIRED                                                                                      \
     " fired as (select p.root, pg_catalog.bool_or((g.tgtype & 4) <> 0) as by_insert,"              \
     " pg_catalog.bool_or((g.tgtype & 16) <> 0 and not g.tginitdeferred) as by_update,"             \
@@ -156,21 +156,21 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " join pg_catalog.pg_language l on l.oid = fn.prolang where not g.tgisinternal"                \
     " and g.tgenabled <> 'D' and not " IS_OWN_TRIGGER " group by p.root)"
 
-/* What stands behind the kind of a table whose changes `keyspread migrate` logs, until the one with
+/* The '+' of PX_SCHEMA_RELKIND: `keyspread migrate` logs the table's changes, until the table with
  * the hash has its name. */
 #define MIGRATED                                                                                   \
     "case when c.triggers not like '0%' and exists (select from pg_catalog.pg_trigger g"           \
     " where g.tgrelid = c.oid and g.tgname = 'keyspread_log') then '+' end"
 
-/* Columns that a foreign key writes, past keyspread. */
+/* Columns that a foreign key writes (ON UPDATE, ON DELETE), past keyspread. */
 #define CASCADED                                                                                   \
     " cascaded as materialized (select distinct p.root, a.attname from tree p"                     \
     " join pg_catalog.pg_constraint f on f.conrelid = p.oid and f.contype = 'f'"                   \
     " and (f.confupdtype in ('c', 'n', 'd') or f.confdeltype in ('n', 'd'))"                       \
     " join pg_catalog.pg_attribute a on a.attrelid = p.oid and a.attnum = any(f.conkey))"
 
-/* An UPDATE of a row may change others that refer to it, by more than the key, and fire their
- * triggers. */
+/* Whether an UPDATE may change rows that refer to other columns than the primary key, and fire
+ * their triggers. */
 #define REFERRED                                                                                   \
     "exists (select from tree p join pg_catalog.pg_constraint k on k.confrelid = p.oid"            \
     " and k.contype = 'f' and k.confupdtype in ('c', 'n', 'd') where p.root = c.oid"               \
@@ -188,9 +188,8 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " or coalesce(pg_catalog.strpos(t.typdefault, 'nextval(') > 0, false))::pg_catalog.text"
 
 /* Whether the expression of a default or a generated column is more than constants, the clock, a
- * random or a sequence's number, and functions of PostgreSQL's own that look at nothing but their
- * arguments. Making text of a value looks at settings, though such a function is marked immutable.
- */
+ * random or a sequence's number, and PostgreSQL's own immutable functions. Functions that make text
+ * of a value (names that end in 'out') look at settings, though they are marked immutable. */
 #define COMPUTED                                                                                   \
     "coalesce((select e.text ~ 'COERCEVIAIO|COERCETODOMAIN' or exists (select from"                \
     " pg_catalog.regexp_matches(e.text, 'funcid ([0-9]+)', 'g') m"                                 \
@@ -201,8 +200,8 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     "|.*uuid.*)$') from (values (coalesce(d.adbin, t.typdefaultbin)::pg_catalog.text)) e(text)), " \
     "false)::pg_catalog.text"
 
-/* The columns of the primary key, in its order, and what it is called; a column may be among the
- * INCLUDEd ones, too. Asked once a table, as whether a column of it is granted by itself. */
+/* Asked once for each table: the columns of the primary key in its order, without INCLUDEd ones,
+ * the key's name, and whether rights are granted on single columns. */
 #define KEY_COLUMNS                                                                                \
     "(select array(select k.attnum from pg_catalog.unnest(i.indkey) with ordinality"               \
     " k(attnum, place) where k.place <= i.indnkeyatts order by k.place)"                           \
@@ -224,10 +223,11 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " and i.indkey[0] = a.attnum and i.indisvalid and i.indpred is null and x.relam = 403)"        \
     " then '+' end)"
 
-/* Sequences are named by their oids, for the one that looks may have another search_path than those
- * who use what it sees; what names functions of others than PostgreSQL, or is written otherwise
- * there, is only said where that is known. A default refers to no column, so pg_get_expr() needs no
- * table, and takes no lock. */
+/* The cell PX_SCHEMA_EXPRESSION. Sequences are named by oid, for the asker may have another
+ * search_path than the sessions that use the answer. Under another search_path than the reader's a
+ * default is told only if it calls PostgreSQL's functions alone and the asker's settings write
+ * constants as the reader's do. A default refers to no column, so pg_get_expr() needs no table and
+ * takes no lock. */
 #define SEQUENCES                                                                                  \
     " from pg_catalog.pg_depend s join pg_catalog.pg_class q on q.oid = s.refobjid"                \
     " where s.classid = 'pg_catalog.pg_attrdef'::pg_catalog.regclass and s.objid = d.oid"          \
@@ -260,8 +260,8 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     "pg_catalog.concat(coalesce(pg_catalog.hashtextextended(coalesce(d.adbin::pg_catalog.text,"    \
     " t.typdefaultbin::pg_catalog.text, pg_catalog.concat(a.attidentity)), 0), 0))"
 
-/* What an index of a partition is called, and the table's that it belongs to; and the partition's
- * schema, if it is not the table's. */
+/* The cell PX_SCHEMA_PARTS: for each unique index of a partition the names of the partition, of the
+ * index and of the table's index, and the partition's schema, if it is not the table's. */
 #define PARTS                                                                                      \
     "(with recursive part(oid, root) as (select i.indexrelid, i.indexrelid"                        \
     " from pg_catalog.pg_index i where i.indrelid = c.oid and i.indisunique"                       \
@@ -279,9 +279,7 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     "(select pg_catalog.string_agg(pg_catalog.concat(s.attrelid, '.', s.attname), ' '"             \
     " order by s.attrelid, s.attnum) from pg_catalog.pg_attribute s"                               \
     " where s.attrelid in (1249, 1259, 2606, 2610) and s.attnum > 0 and not s.attisdropped)"
-/* … and whether there are casts between PostgreSQL's own types that are not its own; what it came
- * with was written by no later transaction than 2. One into a string by the types' own functions
- * makes what an assignment makes without it, or has the server refuse that. */
+/* The cell PX_SCHEMA_EQUALITY. See OWN_CASTS for casts, OWN_NAMES for names of types. */
 #define EQUALITY                                                                                   \
     "pg_catalog.concat(case when exists (select from pg_catalog.pg_collation l where l.oid = "     \
     "a.attcollation"                                                                               \
@@ -299,8 +297,8 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " when exists (select from own_names) then '~' end,"                                           \
     " case when exists (select from pg_catalog.pg_operator o where o.oprname in ('+', '-')"        \
     " and o.oprleft = 0 and o.oid >= 16384) then '-' end)"
-/* Types that a cast may mean instead of PostgreSQL's own. Of rows nothing becomes a key but text.
- */
+/* The database's own types with names of types that casts of keys name. A row type matters only to
+ * columns of text. */
 #define NAMES_OF_TYPES                                                                             \
     "('bool', 'bpchar', 'bytea', 'date', 'float4', 'float8', 'int2', 'int4', 'int8', 'name',"      \
     " 'numeric', 'text', 'timestamp', 'timestamptz', 'uuid', 'varchar')"
@@ -309,15 +307,18 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " own_names as materialized (select x.typtype = 'c' and not exists (select from"               \
     " pg_catalog.pg_cast k where k.castsource = x.oid) as rows from pg_catalog.pg_type x"          \
     " where x." IS_OWN_NAME ")"
-/* Changes when a type of the database's own is made, named or dropped: what a statement that casts
- * to one was described with may be another by then. (Not the rows of tables, which come and go.)
- * The sum of their transactions, counted from the first. */
+/* A number that changes when a type of the database's own is made, renamed or dropped, for a
+ * statement that casts to one may then be described otherwise. Row types of tables, which come and
+ * go, do not count. It is a hash of the sum of the types' transactions, counted from the first. */
 #define TYPES_VERSION                                                                              \
     "pg_catalog.hashtextextended(pg_catalog.concat_ws(' ', pg_catalog.count(*),"                   \
     " pg_catalog.count(*) * pg_catalog.age('3'::pg_catalog.xid)"                                   \
     " - pg_catalog.sum(pg_catalog.age(x.made))), 0) from (select t.xmin from pg_catalog.pg_type t" \
     " where t.oid >= 16384 and t.typtype in ('d', 'e', 'r') union all select c.xmin from"          \
     " pg_catalog.pg_class c where c.oid >= 16384 and c.relkind = 'c') x(made)"
+/* Casts between PostgreSQL's own types that it did not come with: what it came with was written by
+ * no later transaction than 2. A cast into a string by the types' own functions does not count: it
+ * makes what an assignment makes without it, or the server refuses that. */
 #define OWN_CASTS                                                                                  \
     " own_casts as materialized (select k.casttarget from pg_catalog.pg_cast k"                    \
     " where (k.oid >= 16384 or k.xmin not in ('0', '1', '2'))"                                     \
@@ -327,8 +328,8 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     "not exists (select from pg_catalog.pg_attribute b where b.attrelid = c.oid"                   \
     " and b.attnum > 0 and b.attnum < a.attnum and not b.attisdropped)"
 
-/* Whether an INSERT runs code that may look at its session, or change it: own functions can, where
- * any of the database's does. */
+/* Appends whether an INSERT fires triggers, or runs functions of the database's own if any of these
+ * may change a session. */
 static void add_code(pgw_buf *sql)
 {
     pgw_buf_add_str(sql, "coalesce(f.by_insert, false) or"
@@ -337,13 +338,13 @@ static void add_code(pgw_buf *sql)
     pgw_buf_add_byte(sql, ')');
 }
 
-/* The tables of all patterns, of which the planner is to expect one, as of one pattern: by an
- * array, and bounds that all numbers keep. With one for each of twenty patterns it takes twice the
- * time, and where a session looks by its own link has the question compiled (jit), for a second. */
+/* The tables of all patterns. The array, and bounds that all oids keep, have the planner expect one
+ * row: expecting one for each of twenty patterns takes twice the time, and has a session's question
+ * compiled (jit), for a second. */
 #define FEW "(select pg_catalog.unnest((select pg_catalog.array_agg(x.oid) from matched x)) as oid)"
 
-/* What is the same for all columns of a table is looked up once. Numbers become text, and text
- * numbers, by what no cast of somebody's own changes. */
+/* Appends the WITH clause, which looks up once what is the same for all columns of a table. Numbers
+ * become text, and text numbers, by functions that no cast of the database's own changes. */
 static void add_relations(const cfg_config *config, pgw_buf *sql)
 {
     pgw_buf_add_str(sql, "with recursive wanted(nspname, relname) as (values ");
@@ -423,9 +424,9 @@ void px_schema_query(const cfg_config *config, pgw_buf *sql)
         " order by c.nspname, c.relname, a.attnum");
 }
 
-/* Whose rows decide what px_schema_query() says: each version of a row of the catalog has its place
- * and its transaction. `named` are all relations of the configured names, `ours` those in the right
- * schema, `tree` with their descendants. */
+/* The rows of the catalog that decide what px_schema_query() says: each version of a row has its
+ * place and its transaction. `named` are all relations of the configured names, `ours` those in the
+ * right schema, `tree` those and their descendants. */
 static const struct {
     const char *key, *from;
 } versions[] = {
@@ -446,8 +447,8 @@ static const struct {
     {"x.inhrelid, x.inhparent", "pg_inherits x join tree on x.inhparent = tree.oid"},
 };
 
-/* Whatever the database stores may change what px_quiet_expression() says. The sum of its
- * transactions, counted from the first, is cheap by their age. */
+/* The catalogs whose rows may change what px_quiet_expression() says. The sum of the rows'
+ * transactions, counted from the first, is had cheaply from their age. */
 static const char *const stored[] = {"pg_proc",   "pg_rewrite", "pg_attrdef",   "pg_constraint",
                                      "pg_policy", "pg_trigger", "pg_extension", "pg_operator",
                                      "pg_cast",   "pg_amproc"};
@@ -456,8 +457,8 @@ static const char *const stored[] = {"pg_proc",   "pg_rewrite", "pg_attrdef",   
     "select c.oid, c.relnamespace, n.nspname, c.relname"                                           \
     " from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace where "
 
-/* 16384 is the first oid of what is not PostgreSQL's own. An index that is called as a pattern has
- * it counts where it may be taken for one of the tables. */
+/* Appends `named`, `ours` and `tree`. 16384 is the first oid that is not PostgreSQL's own. An index
+ * with a pattern's name counts only if it has the name of one of the pattern's tables. */
 static void add_versioned(const cfg_config *config, pgw_buf *sql)
 {
     pgw_buf_add_byte(sql, ')');
@@ -482,7 +483,7 @@ static const char unlimited[] =
     " where r.rolname = session_user), true) and coalesce((select d.datconnlimit < 0"
     " from pg_catalog.pg_database d where d.datname = pg_catalog.current_database()), true)";
 
-/* Where relations of the configured names are found. */
+/* A hash of the schemas in which relations of the configured names are. */
 static const char places[] =
     "coalesce(pg_catalog.hashtextextended((select pg_catalog.string_agg(pg_catalog.concat_ws(' ', "
     "named.oid,"
@@ -518,9 +519,9 @@ void px_schema_fingerprint_query(const cfg_config *config, pgw_buf *sql)
     pgw_buf_add_str(sql, ") v(version)");
 }
 
-enum { MOST_TOLD = 100 }; /* tables that one command, or the log, tells of */
+enum { MOST_TOLD = 100 }; /* the most tables that one command, or the log, tells of */
 
-/* `w` has the configured names, `matched` the tables of patterns. */
+/* Appends WITH: `w` has the configured names, `matched` the tables of patterns. */
 static void add_names(const cfg_config *config, pgw_buf *sql)
 {
     pgw_buf_add_str(sql, "with w(nspname, relname) as (values ");

@@ -8,12 +8,13 @@
 enum { MAX_MODIFIERS = 2, HEADER = 4 }; /* typmods of character types and numeric count a header */
 
 typedef struct written_type {
-    pgw_buf name; /* lower case, single blanks, without the modifiers */
+    pgw_buf name; /* the type in lower case, with single blanks, without modifiers */
     long modifiers[MAX_MODIFIERS];
     int modifier_count;
 } written_type;
 
-/* "(6,2)" at `at`; NULL if it is not a list of small numbers, else what follows it. */
+/* Reads modifiers such as "(6,2)" at `at`. Returns what follows; NULL if they are not small
+ * numbers. */
 static const char *read_modifiers(const char *at, written_type *type)
 {
     do {
@@ -83,7 +84,7 @@ static bool read_typmod(const written_type *written, rw_column *column)
     pgw_slice name = pgw_slice_buf(&written->name);
     column->typmod = -1;
     if (written->modifier_count == 0) {
-        /* In the grammar, but not as bpchar, a character without a length is of length one. */
+        /* A character type without a length has length one, but for the name bpchar. */
         if (column->type == PGW_BPCHAR && !pgw_slice_eq_str(name, "bpchar"))
             column->typmod = 1 + HEADER;
         return true;
@@ -102,7 +103,7 @@ static bool read_typmod(const written_type *written, rw_column *column)
     }
 }
 
-/* As format_type() prints it; a type that is not known here as it was written. */
+/* The type's name as format_type() prints it, or as it was written if it is unknown. */
 static char *format_type(const rw_column *column, const char *written)
 {
     const char *name = pgw_type_name(column->type);

@@ -42,7 +42,7 @@ px_catalog *px_catalog_none(void)
     return &none;
 }
 
-/* They are the same for all. */
+/* Keeps `system_columns` at the first table only, for they are the same for all. */
 static void keep_system_columns_once(px_catalog *catalog)
 {
     for (size_t i = 1; i < catalog->count; i++) {
@@ -75,7 +75,7 @@ px_catalog *px_catalog_build(const cfg_config *config, const px_schema_rows *row
             rw_table_free(table);
             continue;
         }
-        table->listed |= config->backend.dialect == CFG_DIALECT_YDB; /* it tells of no columns */
+        table->listed |= config->backend.dialect == CFG_DIALECT_YDB; /* YDB tells of no columns */
         catalog->configs[catalog->count] = &config->tables[i];
         catalog->tables[catalog->count++] = table;
     }

@@ -13,36 +13,40 @@
 
 typedef struct px_catalog {
     _Atomic unsigned references;
-    uint64_t epoch; /* of the process: two snapshots that differ never have the same */
+    uint64_t epoch; /* unique in the process: two snapshots that differ never have the same epoch */
     rw_table **tables;
-    const cfg_table **configs; /* of each, in the configuration it was built with: its own or that
-                                  of its pattern */
+    const cfg_table **configs; /* each table's entry: its own, or its pattern's */
     size_t count;
-    size_t by_pattern; /* of these, the last ones: they have only that, and are in order of their
-                          oids */
-    const cfg_config *config; /* that one; it lives as long as the process */
-    _Atomic bool current;     /* it is the newest of its database */
-    bool incomplete;          /* a configured table is not in the database: looked for again soon */
+    size_t by_pattern; /* how many of the tables have only a pattern's entry: the last ones, in
+                          order of their oids */
+    const cfg_config *config; /* the configuration that the snapshot was built with; it lives as
+                                 long as the process */
+    _Atomic bool current;     /* the snapshot is the newest of its database */
+    bool incomplete; /* a configured table is not in the database, and is to be looked for again
+                        soon */
 } px_catalog;
 
 /* Any thread. */
 px_catalog *px_catalog_take(px_catalog *catalog);
 void px_catalog_drop(px_catalog *catalog); /* NULL is fine */
 const cfg_table *px_catalog_config(const px_catalog *catalog, const rw_table *table);
-/* The place of its table `i` among all that a session is asked for: tables and patterns as
- * px_catalog_names() has them, and then those that have only a pattern. */
+/* The place of table `i` in a px_answer: tables and patterns as px_catalog_names() has them, and
+ * then the tables that have only a pattern. */
 size_t px_catalog_place(const px_catalog *catalog, size_t i);
-/* One without tables, for texts that name none. Not counted, and never freed. */
+/* The snapshot without tables, for texts that name no configured table. Not counted, and never
+ * freed. */
 px_catalog *px_catalog_none(void);
 
-/* What px_schema_fingerprint_query() said when it was looked at. */
+/* What px_schema_fingerprint_query() said, of the tables or of places. */
 typedef struct px_fingerprint {
-    char text[24]; /* "" = it was not asked */
+    char text[24]; /* "": the backend was not asked */
 } px_fingerprint;
 
-/* What the backend answered to px_schema_query(), with one reference and an epoch of its own. */
+/* A snapshot of what the backend answered to px_schema_query(), or of the file alone (`rows` NULL),
+ * with one reference and a new epoch. */
 px_catalog *px_catalog_build(const cfg_config *config, const px_schema_rows *rows);
-/* Whether both say the same but for the epoch: then plans and batches of one go on. */
+/* Whether both snapshots are the same but for the epoch: then plans and batches of one go on with
+ * the other. */
 bool px_catalog_same(const px_catalog *a, const px_catalog *b);
 
 #endif

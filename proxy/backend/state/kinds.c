@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEPT_MS = 60000, KINDS = 1024 }; /* more kinds than that are not kept */
+enum { KEPT_MS = 60000, KINDS = 1024 }; /* KINDS: the oldest of more kinds is forgotten */
 
 static bool is(const px_kind *kind, const px_identity *base)
 {

@@ -13,7 +13,8 @@ enum { FIXED_CELLS = 2 + RW_TRACKED + 2, OWN_CELLS = 1000, PG_CLASS = 1259, TEXT
 
 /* ---- the question ---- */
 
-/* Inside of E'…': the same whatever client_encoding is. `quotes` are doubled as well. */
+/* Appends text for the inside of E'…', in ASCII whatever client_encoding is. `quotes`: '"' is
+ * doubled as well. */
 static void add_escaped(pgw_buf *sql, const char *text, bool quotes)
 {
     pgw_slice rest = pgw_slice_str(text);
@@ -35,16 +36,15 @@ static void add_meaning(pgw_buf *sql, const rw_table *table)
     pgw_buf_addf(sql, "(pg_catalog.pg_identify_object(%d::pg_catalog.oid,", PG_CLASS);
     pgw_buf_add_str(sql, " pg_catalog.to_regclass(E'\"");
     add_escaped(sql, table->name, true);
-    pgw_buf_add_str(sql,
-                    "\"')::pg_catalog.oid, 0)).schema operator(pg_catalog.=)"
-                    " pg_catalog.quote_ident(E'"); /* as the setting has it, as is the schema */
+    pgw_buf_add_str(sql, "\"')::pg_catalog.oid, 0)).schema operator(pg_catalog.=)"
+                         " pg_catalog.quote_ident(E'"); /* pg_identify_object() quotes schemas */
     add_escaped(sql, table->schema, false);
     pgw_buf_add_str(sql, "'), ");
 }
 
-/* 't': the name means this table, 'f': another relation, nothing: none; and 'h' behind it: a table
- * that is made by this name is this one. The functions are asked rather than the catalogs, for a
- * plan of these takes longer than all the rest. */
+/* Asks one table's cell. 't': the name means this table, 'f': another relation, empty: none; 'h'
+ * behind that: a table made by this name would be this one. Functions are called, for planning a
+ * query of the catalogs takes longer than all the rest. */
 static void add_table(pgw_buf *sql, const rw_table *table)
 {
     pgw_buf_add_str(sql, "pg_catalog.concat(");
@@ -55,7 +55,7 @@ static void add_table(pgw_buf *sql, const rw_table *table)
     pgw_buf_add_str(sql, "' then 'h' end)");
 }
 
-/* A cell each, and one for all that are more than so many. */
+/* One cell for each of the first OWN_CELLS tables, and one for all others. */
 static void add_tables(pgw_buf *sql, const rw_catalog *names)
 {
     for (size_t i = 0; i < names->count; i++) {
@@ -87,7 +87,8 @@ static void add_own(pgw_buf *sql)
     " from pg_catalog.pg_settings s where s.source operator(pg_catalog.=) 'session'"               \
     " and coalesce(s.setting, '') operator(pg_catalog.<>) coalesce(s.reset_val, ''))"
 
-/* A letter a table, all in one cell: 't' if its name means it where no schema is written. */
+/* Asks, in one cell, a letter for each oid: 't' if the table's unqualified name means that table,
+ * else 'f'. */
 static void add_visible(pgw_buf *sql, const px_asked *asked)
 {
     if (asked->oid_count == 0)
@@ -100,9 +101,9 @@ static void add_visible(pgw_buf *sql, const px_asked *asked)
     pgw_buf_add_str(sql, "}'::pg_catalog.oid[]) o), '')");
 }
 
-/* Functions find names in caches, and what others have made and dropped is taken out of these when
- * a transaction begins, and whenever something is locked: here a schema that nobody drops. In a
- * condition, for that is looked at before all the rest. */
+/* Functions find names in caches. These learn what others have made and dropped when a transaction
+ * begins, and when an object is locked: here pg_catalog, which is never dropped. This is a WHERE
+ * condition, for that is evaluated before the columns. */
 #define RENEWED                                                                                    \
     " where pg_catalog.pg_get_object_address('schema', '{pg_catalog}', '{}') is not null"
 
@@ -174,7 +175,7 @@ void px_state_answer(pgw_slice text, const char *(*setting)(void *data, const ch
     cells[2 + RW_TRACKED] = PGW_LITERAL("hex 1 base64");
     cells[3 + RW_TRACKED] = PGW_LITERAL("");
     for (size_t i = tables; i < count; i++)
-        cells[i] = PGW_LITERAL("th"); /* the last one is for all that are more */
+        cells[i] = PGW_LITERAL("th"); /* the last cell is for all tables beyond OWN_CELLS */
     if (asks_everything(text))
         cells[count - 1] = changed;
     pgw_buf_add_i16(columns, (int16_t)count);
@@ -194,7 +195,8 @@ static rw_meaning meaning_of(bool ours)
     return ours ? RW_MEANS_OURS : RW_MEANS_OTHERS;
 }
 
-/* Of those in one cell; the last one is for all that follow. */
+/* Takes the next answer of a cell with several; the last one is also the answer for all that
+ * follow. */
 static pgw_slice next_answer(pgw_slice *rest)
 {
     const char *comma = rest->len > 0 ? memchr(rest->ptr, ',', rest->len) : NULL;
@@ -226,7 +228,7 @@ static void fill_tables(const pgw_slice *cells, const bool *nulls, size_t named,
         out->names[named + i] = meaning_of(i < letters->len && letters->ptr[i] == 't');
 }
 
-/* What is behind the tables. */
+/* The index of the first cell behind the tables' cells. */
 static size_t end_of_tables(size_t named, size_t oids)
 {
     return FIXED_CELLS + cells_of(named) + (oids > 0);
@@ -304,7 +306,7 @@ void px_answer_copy(const px_answer *answer, px_answer *copy)
 
 /* ---- what the session itself changed ---- */
 
-/* The next name of the list; false at its end. */
+/* Takes the next name of the list; false at the end. */
 static bool next_name(const char **at, pgw_slice *name)
 {
     if (*at == NULL || **at == '\0')
