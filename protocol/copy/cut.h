@@ -5,7 +5,7 @@
 #ifndef PGW_COPY_CUT_H
 #define PGW_COPY_CUT_H
 
-#include "protocol/copy/rows.h"
+#include "protocol/copy/fields.h"
 #include "protocol/copy/sixteen.h"
 
 typedef enum eol { EOL_UNKNOWN, EOL_NL, EOL_CR, EOL_CRNL } eol;
@@ -116,8 +116,5 @@ static inline void begin_row(pgw_copy *copy)
     copy->overlong = false;
     begin_field(copy);
 }
-
-/* Reads the chunk of binary data whole. */
-void pgw_copy_read_tuples(pgw_copy_chunk *in);
 
 #endif

@@ -9,6 +9,12 @@
 
 #include <string.h>
 
+enum {
+    PGW_COPY_KEY_MOST = 1 << 20, /* Bytes of the fields of one row that are kept to be read. */
+    PGW_COPY_LINE_MOST =
+        255 /* Bytes that a row is known to have; what it has more is not counted. */
+};
+
 typedef enum pgw_copy_format { PGW_COPY_TEXT, PGW_COPY_CSV, PGW_COPY_BINARY } pgw_copy_format;
 
 typedef enum pgw_copy_header {
@@ -51,6 +57,19 @@ typedef struct pgw_copy_options {
     size_t added_count;         /* So many fields are added to each row; 0 counts as 1. */
     pgw_slice added;            /* The names of the added columns, as a header line has them. */
 } pgw_copy_options;
+
+/* Appends the added fields of a row to `out`: what stands there in text and csv, without anything
+ * that would have to be escaped or quoted, delimiters between them; in binary each field with its
+ * length. False: the only one is NULL, and nothing was appended. */
+typedef bool pgw_copy_fill(void *context, const pgw_copy_field *fields, pgw_buf *out);
+
+/* What PostgreSQL would refuse of how the data is cut, with its words. */
+typedef struct pgw_copy_fault {
+    const char *message, *hint; /* A hint that is empty is none. */
+} pgw_copy_fault;
+
+/* A COPY whose data is being cut into rows. */
+typedef struct pgw_copy pgw_copy;
 
 /* Whether a field is written as `string`, which is none if it has no pointer. */
 static inline bool pgw_copy_is(pgw_slice string, pgw_slice raw)

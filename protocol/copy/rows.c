@@ -1,5 +1,7 @@
+#include "protocol/copy/rows.h"
+
 #include "protocol/copy/cut.h"
-#include "protocol/copy/fields.h"
+#include "protocol/copy/tuples.h"
 
 #include <endian.h>
 #include <stddef.h>

@@ -7,19 +7,6 @@
 
 #include "protocol/copy/fields.h"
 
-enum {
-    PGW_COPY_KEY_MOST = 1 << 20, /* Bytes of the fields of one row that are kept to be read. */
-    PGW_COPY_LINE_MOST =
-        255 /* Bytes that a row is known to have; what it has more is not counted. */
-};
-
-/* Appends the added fields of a row to `out`: what stands there in text and csv, without anything
- * that would have to be escaped or quoted, delimiters between them; in binary each field with its
- * length. False: the only one is NULL, and nothing was appended. */
-typedef bool pgw_copy_fill(void *context, const pgw_copy_field *fields, pgw_buf *out);
-
-typedef struct pgw_copy pgw_copy;
-
 /* `options` and what they point to must live as long. Freed by pgw_copy_free(). */
 pgw_copy *pgw_copy_new(const pgw_copy_options *options, pgw_copy_fill *fill, void *context);
 /* The next bytes of the data, cut anywhere; what the server is to get for them is appended to
@@ -39,11 +26,6 @@ uint64_t pgw_copy_at_line(const pgw_copy *copy);
 /* How long `out` was when the header's line had ended, without the end of the line; 0: it has not,
  * or there is none. */
 size_t pgw_copy_header_end(const pgw_copy *copy);
-/* What PostgreSQL would refuse of how the data is cut, with its words. */
-typedef struct pgw_copy_fault {
-    const char *message, *hint; /* A hint that is empty is none. */
-} pgw_copy_fault;
-
 /* What is wrong with the data up to the row at hand, or with its end, once it has ended; NULL: it
  * is cut as PostgreSQL cuts it. */
 const pgw_copy_fault *pgw_copy_wrong(const pgw_copy *copy);

@@ -1,4 +1,4 @@
-#include "protocol/copy/cut.h"
+#include "protocol/copy/tuples.h"
 
 static const pgw_copy_fault bad_header = {"invalid COPY file header (wrong length)", ""};
 
