@@ -494,16 +494,15 @@ rw_tree_answer rw_tree_check(pgw_slice text, const rw_catalog *catalog, const pg
     return answer;
 }
 
-bool rw_tree_define(pgw_slice text, pgw_slice next, const rw_catalog *catalog, const pgw_env *env,
-                    pgw_arena *arena, rw_definition *out, pgw_error *error)
+bool rw_tree_define(pgw_slice text, pgw_slice next, const rw_catalog *catalog,
+                    const pgw_reading *reading, rw_definition *out)
 {
     *out = (rw_definition){0};
-    PgQuery__ParseResult *result = parse(text, env, arena, error);
-    bool fine = result != NULL || !rw_grammar_is_older(env) ||
-                !rw_scan_may_define(text, catalog->planned, env, arena);
+    PgQuery__ParseResult *result = parse(text, reading->env, reading->arena, reading->error);
+    bool fine = result != NULL || !rw_grammar_is_older(reading->env) ||
+                !rw_scan_may_define(text, catalog->planned, reading->env, reading->arena);
     if (is_one(result))
-        fine = rw_define_find(result->stmts[0]->stmt, text, next, catalog,
-                              &(pgw_reading){env, arena, error}, out);
+        fine = rw_define_find(result->stmts[0]->stmt, text, next, catalog, reading, out);
     pg_query__parse_result__free_unpacked(result, NULL);
     return fine;
 }

@@ -60,9 +60,8 @@ PGW_MUST_CHECK rw_tree_answer rw_tree_check(pgw_slice text, const rw_catalog *ca
 /* What becomes of a CREATE TABLE or ALTER TABLE of a configured table, of which rw_tree_can_read()
  * was true. `next` is the statement behind it in the same Query, of which that was true as well, or
  * empty; nothing of other statements, nor of what PostgreSQL's grammar refuses. False: refused,
- * the error is filled. Needs as much stack. */
+ * and the reading's error is filled. Needs as much stack. */
 PGW_MUST_CHECK bool rw_tree_define(pgw_slice text, pgw_slice next, const rw_catalog *catalog,
-                                   const pgw_env *env, pgw_arena *arena, rw_definition *out,
-                                   pgw_error *error);
+                                   const pgw_reading *reading, rw_definition *out);
 
 #endif
