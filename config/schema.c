@@ -57,7 +57,7 @@ static const cyaml_strval_t copy_conflicts[] = {{"error", CFG_COPY_CONFLICT_ERRO
                                                 {"update", CFG_COPY_CONFLICT_UPDATE}};
 static const cyaml_strval_t null_keys[] = {{"error", CFG_NULL_KEY_ERROR},
                                            {"allow", CFG_NULL_KEY_ALLOW}};
-/* The words of a switch, and one more. */
+/* The values of `hide`: those of a switch, and strict. */
 static const cyaml_strval_t hides[] = {{"true", CFG_HIDE_YES},     {"yes", CFG_HIDE_YES},
                                        {"on", CFG_HIDE_YES},       {"false", CFG_HIDE_NO},
                                        {"no", CFG_HIDE_NO},        {"off", CFG_HIDE_NO},

@@ -9,7 +9,7 @@
 
 #include "config/document.h"
 
-/* A file that a key names, and where. */
+/* A file that a key of client_tls names. */
 typedef struct named {
     const cfg_config *config;
     const char *key, *path;

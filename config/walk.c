@@ -287,7 +287,7 @@ static void walk_scalar(cfg_document *document, const cyaml_schema_value_t *sche
     }
 }
 
-/* What a key with two forms is, by the one that is written. */
+/* The schema of a key with two forms, by the form that is written. */
 static const cyaml_schema_value_t *one_of_two(const yaml_node_t *node, const place *at)
 {
     if (strcmp(at->mapping, "tables.primary_key") != 0)

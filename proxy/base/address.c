@@ -11,7 +11,7 @@
 
 struct px_address {
     px_addresses *all;
-    px_address *next; /* in its bucket */
+    px_address *next; /* next address in the same bucket */
     struct in6_addr key;
     unsigned connections, guests;
     char text[INET6_ADDRSTRLEN];

@@ -40,7 +40,7 @@ static void add_argument(const char *spec, size_t len, va_list *args, pgw_buf *v
     else if (strcmp(copy, "%.1f") == 0)
         pgw_buf_addf(value, "%.1f", va_arg(*args, double));
     else
-        abort(); /* a mistake of ours, which the first such line would show */
+        abort(); /* a mistake in the format, which the first such line shows */
 }
 
 /* One `key=…` of the format, up to the blank behind it: nothing in its value can end it. */
@@ -91,6 +91,6 @@ void px_log(cfg_log_level level, const char *event, const char *format, ...)
     va_end(args);
     pgw_buf_add_byte(&line, '\n');
     ssize_t written = write(STDERR_FILENO, line.ptr, line.len);
-    (void)written; /* there is nowhere else to complain */
+    (void)written; /* a failed write cannot be reported anywhere else */
     pgw_buf_free(&line);
 }

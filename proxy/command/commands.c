@@ -71,14 +71,14 @@ static void print_usage(FILE *out)
     fputs("\nexit codes: 0 done, 1 the input is wrong, 2 usage\n", out);
 }
 
-/* The line `usage: …` of one command. */
+/* Prints the line `usage: …` of one command. */
 static void print_line(FILE *out, size_t i)
 {
     fprintf(out, "usage: keyspread %s%s%s\n", commands[i].word, *commands[i].arguments ? " " : "",
             commands[i].arguments);
 }
 
-/* The usage of one command, and what it does. */
+/* Prints the usage of one command, and what it does. */
 static int print_command(FILE *out, size_t i)
 {
     print_line(out, i);

@@ -90,7 +90,7 @@ static void print_column(ddl_writer *ddl, size_t i)
     fputc('\n', ddl->out);
 }
 
-/* What `add` adds to a buffer. */
+/* Prints what `add` adds to a buffer. */
 static void print_added(const ddl_writer *ddl, void (*add)(const rw_table *table, pgw_buf *out))
 {
     pgw_buf text = {0};
@@ -272,7 +272,7 @@ static bool ddl_all(const px_command *command, const cfg_config *config, ddl_cho
 }
 
 /* Tells keyspread at once of changes that it does not see: sent past it, or made by functions.
- * Temporary objects concern nobody. */
+ * Temporary objects do not matter. */
 static const char event_trigger[] =
     "-- Tells keyspread of each change of the schema. Making it takes a superuser.\n"
     "-- A transaction that changes the schema cannot be prepared (PREPARE TRANSACTION) with it.\n"

@@ -10,9 +10,9 @@
 
 typedef enum rw_call {
     RW_CALL_HARMLESS, /* changes nothing */
-    RW_CALL_KEEPS,    /* no setting or name, but leaves something in the link: setseed */
-    RW_CALL_DRAWS,    /* … a sequence's number, or tells what was drawn: nextval, currval */
-    RW_CALL_RESETS,   /* … and others draw from another number on: setval */
+    RW_CALL_KEEPS,    /* leaves something in the link, but no setting or name: setseed */
+    RW_CALL_DRAWS,    /* draws a sequence's number, or tells what was drawn: nextval, currval */
+    RW_CALL_RESETS,   /* makes a sequence go on from another number: setval */
     RW_CALL_UNKNOWN
 } rw_call;
 

@@ -6,10 +6,10 @@
 /* What a token can begin with, and what may stand inside one. */
 enum {
     SPACE = 1 << 0,
-    WORD = 1 << 1, /* may begin an identifier */
+    WORD = 1 << 1, /* may be the first byte of an identifier */
     DIGIT = 1 << 2,
     OPERATOR = 1 << 3,
-    PART = 1 << 4,   /* goes on with an identifier */
+    PART = 1 << 4,   /* may be a later byte of an identifier */
     SPECIAL = 1 << 5 /* an operator that holds one may end in + or - */
 };
 
@@ -284,7 +284,8 @@ static rw_token lex_number(pgw_slice text, size_t start)
             end = skip(text, digits, DIGIT);
         }
     }
-    /* trailing junk: an error in PostgreSQL 15, two tokens before, another number later */
+    /* PostgreSQL 15 refuses trailing junk, earlier ones read two tokens, later ones another number
+     */
     return is(text, end, WORD) ? lex_newer_number(text, start) : token(kind, start, end);
 }
 
@@ -341,7 +342,7 @@ static rw_token lex_word(const rw_lexer *lexer, size_t start)
         unsigned char quote = peek(text, start + 2);
         if (quote == '"')
             return finished(RW_TOKEN_QUOTED, start, skip_quoted(text, start + 2));
-        if (quote == '\'') /* refused by PostgreSQL when backslashes escape */
+        if (quote == '\'') /* PostgreSQL refuses U&'…' when backslashes escape */
             return finished(RW_TOKEN_STRING, start,
                             lexer->conforming ? skip_string(text, start + 2, PLAIN) : 0);
     }
@@ -416,7 +417,7 @@ static void note(rw_noted *notes, rw_token token)
 rw_token rw_lexer_read(rw_lexer *lexer)
 {
     size_t start = skip_blanks(lexer->text, lexer->at);
-    if (start > lexer->text.len) { /* the comment that does not end is met again and again */
+    if (start > lexer->text.len) { /* each call meets the unterminated comment again */
         size_t at = lexer->at;
         return token(RW_TOKEN_BAD, at, at);
     }

@@ -42,7 +42,7 @@ bool px_copied_cancel(struct px_session *session);
 uint64_t px_copied_rows(const struct px_session *session);
 /* The body of the error by which it has failed; empty: it has not. */
 pgw_slice px_copied_failure(const struct px_session *session);
-/* It is answered, or the link is gone. */
+/* Frees the session's COPY, which is answered, or whose link is gone. */
 void px_copied_over(struct px_session *session);
 
 #endif

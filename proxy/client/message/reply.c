@@ -202,7 +202,7 @@ static px_fate on_query_complete(px_session *session, px_reply *head, pgw_slice 
     return on_command_complete(session, head) ? on_tag(session, more, body) : PX_HIDE;
 }
 
-/* A question of ours is. */
+/* A question of keyspread's was answered. */
 static void on_answered(px_session *session, px_asks asks)
 {
     if (asks == PX_ASKS_KEYS)
@@ -213,7 +213,7 @@ static void on_answered(px_session *session, px_asks asks)
         px_settle_answered(session);
 }
 
-/* A client was told otherwise before: with the session ends its transaction. */
+/* Ends the session, and so its transaction: the client was told otherwise before. */
 static px_fate fail_kept(px_session *session)
 {
     pgw_error error;
@@ -222,7 +222,7 @@ static px_fate fail_kept(px_session *session)
     return PX_HIDE;
 }
 
-/* Its client was told before what rows it stores; it must be so. */
+/* Checks what a kept statement has stored: its client was told before what rows these are. */
 static px_fate on_kept_executed(px_session *session, const px_reply *head, pgw_slice body)
 {
     if (head->kept == PX_KEPT_NONE)
@@ -313,7 +313,7 @@ static void described_otherwise(px_session *session, const px_reply *head)
         session->group.held[i].on_link = false;
 }
 
-/* Without those of the hashes. */
+/* Passes ParameterDescription without the parameters of the hashes. */
 static px_fate on_own_parameters(px_session *session, px_reply *head, pgw_slice body)
 {
     size_t count;
@@ -624,7 +624,7 @@ static bool take_message(px_session *session, px_link *link, pgw_slice input)
     return move(session, link, input.len);
 }
 
-/* Nothing of its client's waits for an answer, and it is read on: a look would be in vain. */
+/* Whether nothing of the client's waits and it is read on, so that a look would be in vain. */
 static bool has_nothing_to_do(const px_session *session)
 {
     const px_stream *stream = session->peer.stream;
@@ -659,7 +659,7 @@ void px_reply_input(px_session *session)
     if (px_stream_is_full(session->peer.stream))
         px_link_pause(link);
     if (session->pending.replies.count == 0 &&
-        !session->own.unsynced) /* settings are reported before it */
+        !session->own.unsynced) /* all settings were reported before this ReadyForQuery */
         session->pending.zone_moving = false;
     if (session->pending.replies.count == 0) {
         px_refill_ask(session);

@@ -2,7 +2,9 @@
 
 #include "proxy/client/core/session.h"
 
-enum { ANSWERED_MS = 1000 }; /* for so long an answer is right, whatever the message waits for */
+enum {
+    ANSWERED_MS = 1000
+}; /* milliseconds for which a message goes by the tables that it asked for */
 
 px_catalog *px_changes_known(px_session *session)
 {
@@ -61,7 +63,7 @@ void px_changes_note(px_session *session, unsigned effects)
     if (effects & RW_EFFECT_RESUMES && !quiet)
         effects |= session->known.touched & RW_EFFECT_CALLS;
     bool ddl = effects & RW_EFFECT_DDL || (effects & RW_EFFECT_CALLS && !quiet);
-    if (ddl || effects & RW_EFFECT_TRANSACTION) /* ROLLBACK TO */
+    if (ddl || effects & RW_EFFECT_TRANSACTION) /* a ROLLBACK TO may take back what was seen */
         px_changes_forget(session);
     session->ddl.own = session->ddl.own || ddl;
     if (effects & RW_EFFECT_RESETS) {

@@ -51,12 +51,13 @@ void px_describe_refused(px_session *session)
     session->pending.skipping = true;
     if (session->own.unsynced)
         px_session_set_wait(
-            session, PX_WAIT_NOTHING); /* no ReadyForQuery comes before the client's own Sync */
+            session,
+            PX_WAIT_NOTHING); /* no ReadyForQuery comes before that of the client's own Sync */
 }
 
 /* ---- who does not wait ---- */
 
-enum { LOOKED_AHEAD = 64 }; /* messages */
+enum { LOOKED_AHEAD = 64 }; /* most messages that are looked at ahead */
 
 /* Whether the client has sent the rest of the group that the message at hand begins, up to Sync,
  * and more behind it. `runs`: something of what was looked at is bound or executed. */

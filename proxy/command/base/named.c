@@ -161,7 +161,7 @@ static bool ask(finder *it, const char *name, PGconn *link)
 
 /* --- the name --- */
 
-/* What of the name is the table's, if it may be of the pattern, or NULL. */
+/* The part of the name that is the table's, if it may be of the pattern, or NULL. */
 static const char *name_in(const cfg_config *config, const cfg_table *pattern, const char *name)
 {
     const char *schema = schema_of(pattern);
@@ -194,7 +194,8 @@ static void say_unknown(const cfg_config *config, const char *name, bool may_be,
     fputc('\n', errors);
 }
 
-/* Of a name without a schema the one in public counts, as it does of entries. */
+/* Finds tables of a pattern. Of a name without a schema the one in public counts, as it does of
+ * entries. */
 static bool find_by_pattern(finder *it, const char *name, PGconn **link)
 {
     const cfg_table *patterns = it->config->tables + it->config->table_count;

@@ -33,7 +33,7 @@ PGW_MUST_CHECK bool px_table_can_hash(const rw_table *table, pgw_error *error);
 /* Tables of the configuration, made one by one; freed by px_tables_free(). */
 typedef struct px_tables {
     rw_table **tables;
-    const cfg_table **written; /* … and what the file says of each */
+    const cfg_table **written; /* the file's entry or pattern of each table */
     size_t count;
     const cfg_config *config;
 } px_tables;
