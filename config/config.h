@@ -129,8 +129,7 @@ typedef struct cfg_table {
     char *schema; /* NULL if not written */
     char *name;
     char *label;  /* what cfg_table_label() gives */
-    bool pattern; /* the entry is for all tables whose names begin with `name`, unless another entry
-                     is closer */
+    bool pattern; /* a pattern: all tables whose names begin with `name`, but for closer entries' */
     cfg_exception *exceptions; /* tables of the schema that are not of the pattern */
     size_t exception_count;
     char **primary_key;
@@ -161,7 +160,7 @@ typedef struct cfg_table {
     uint32_t block; /* numbers of a sequence that are drawn at once; 1 */
     cfg_batch batch;
     cfg_ydb ydb;
-    char **partition_key; /* for column-oriented tables only; else NULL */
+    char **partition_key; /* partition key of a column-oriented table; else NULL */
     size_t partition_key_count;
     size_t place;  /* index among all tables of the file */
     unsigned line; /* line of the table in the file, for messages */

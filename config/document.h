@@ -26,8 +26,7 @@ typedef struct cfg_document {
     cfg_note *notes;
     size_t note_count;
     size_t mistakes; /* notes that are not warnings */
-    size_t unknown;  /* mistakes that are unknown keys: the rest of the file can be checked
-                        nevertheless */
+    size_t unknown;  /* mistakes that are unknown keys: the rest can be checked still */
 } cfg_document;
 
 /* Reads and parses the file. False (with a mistake noted) if it cannot be read or is not one YAML

@@ -129,8 +129,8 @@ typedef struct px_table_metrics {
     struct px_table_metrics *next; /* never changed once other threads can see the table */
     char *name;
     px_number partitions; /* partitions of the table that are shown one by one */
-    px_number rows[PX_PARTITIONS + 1],
-        requests[PX_PARTITIONS + 1]; /* the last: partitions that are not counted one by one */
+    /* The last entry is for all partitions that are not counted one by one. */
+    px_number rows[PX_PARTITIONS + 1], requests[PX_PARTITIONS + 1];
     px_number reads[PX_READS];
     px_number limit_rows, limit_bytes; /* limits of batches in force; 0 = no queue has one */
     uint64_t least_rows, least_bytes;  /* least limits since px_limits_begin(); 0 = none yet */

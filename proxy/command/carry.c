@@ -186,8 +186,8 @@ bool px_carry_print(const rw_table *table, bool partitioned, PGconn *link, FILE 
     const char *const values[] = {
         table->schema,           table->name, table->columns[table->hash_column].name,
         partitioned ? "t" : "f", key.ptr,     table->hash_first ? "t" : "f"};
-    PQclear(PQexec(link,
-                   "set search_path = pg_catalog")); /* names are then printed with their schemas */
+    /* Names are then printed with their schemas. */
+    PQclear(PQexec(link, "set search_path = pg_catalog"));
     PGresult *result = PQexecParams(link, query.ptr, 6, types, values, NULL, NULL, 0);
     pgw_buf_free(&key);
     pgw_buf_free(&query);

@@ -20,14 +20,13 @@ typedef enum rw_piece_mark {
     RW_MARK_SETTINGS = 1 << 8, /* pg_settings, which can be updated */
     RW_MARK_CALLS = 1 << 9,    /* a call of a function that is not known to be harmless */
     RW_MARK_KEEPS = 1 << 10,   /* a call that leaves something in the link: setseed, currval */
-    RW_MARK_DRAWS =
-        1 << 11, /* a call that reads or moves what a sequence gave: currval, nextval, setval */
-    RW_MARK_RESETS = 1 << 12, /* a call that sets what a sequence will give: setval */
-    RW_MARK_WHERE = 1 << 13   /* WHERE */
+    RW_MARK_DRAWS = 1 << 11,   /* a call that uses a sequence: currval, nextval, setval */
+    RW_MARK_RESETS = 1 << 12,  /* a call that sets a sequence: setval */
+    RW_MARK_WHERE = 1 << 13    /* WHERE */
 } rw_piece_mark;
 
 typedef struct rw_piece {
-    size_t start, end; /* from the first token's first byte to behind the last token */
+    size_t start, end; /* bytes from the first token's begin to the last one's end */
     size_t tokens;
     unsigned marks;
 } rw_piece;

@@ -11,9 +11,8 @@
 
 enum {
     RW_VIEW_STEP =
-        RW_WINDOW -
-        RW_KEY_LETTERS, /* bytes of a window in which words are looked for; one byte before tells
-                           where words begin, and the rest of a key may stand behind */
+        RW_WINDOW - RW_KEY_LETTERS, /* bytes of a window in which words may begin: one byte stands
+                                       before them, and the rest of a key behind */
     RW_VIEW_WINDOWS = 16
 };
 
@@ -25,8 +24,8 @@ typedef struct rw_view {
     size_t count;
     rw_window windows[RW_VIEW_WINDOWS]; /* windows; letters are marked in all of their bytes */
     uint64_t starts[RW_VIEW_WINDOWS];   /* where words begin */
-    uint64_t likely[RW_VIEW_WINDOWS];   /* where words begin that the set may hold; not for an
-                                           `unlettered` set */
+    uint64_t likely[RW_VIEW_WINDOWS];   /* begins of words that the set may hold, unless it is
+                                           `unlettered` */
 } rw_view;
 
 /* Fills a view with the `count` windows at `bytes`, RW_VIEW_WINDOWS at most, which stand at `base`

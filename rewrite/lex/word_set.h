@@ -9,7 +9,7 @@
 
 enum {
     RW_KEY_LETTERS = 8,  /* most letters of a key: the first letters of a word; a key is never 0 */
-    RW_FIRST_LETTERS = 4 /* so many first letters tell most words that have no noted key */
+    RW_FIRST_LETTERS = 4 /* a word's first letters that tell most words that have no noted key */
 };
 
 typedef struct rw_word_set {
@@ -17,13 +17,12 @@ typedef struct rw_word_set {
     unsigned bits;     /* `keys` and `firsts` have 2^bits places */
     unsigned letters;  /* most letters of a key of this set */
     bool *firsts;      /* set at the place of the first letters of each key */
-    unsigned shortest; /* letters of the shortest key, RW_FIRST_LETTERS at most: `firsts` goes by so
-                          many first letters; 0 if `unlettered` */
+    unsigned shortest; /* letters of the shortest key, RW_FIRST_LETTERS at most, which `firsts` goes
+                          by; 0 if `unlettered` */
     bool unlettered;   /* a word begins with no letter, so that no key finds it */
     char **words;      /* words in lower case; sorted once all are there */
     size_t count;
-    char **
-        beginnings; /* beginnings, in lower case, of words that are in the set however they go on */
+    char **beginnings; /* beginnings in lower case: words that begin so are in the set */
     size_t beginning_count;
 } rw_word_set;
 
@@ -58,8 +57,8 @@ static inline uint64_t rw_word_key(const char *bytes, uint64_t others, unsigned 
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     key = __builtin_bswap64(key);
 #endif
-    key |= 0x2020202020202020; /* letters become lower case; other bytes that become equal cost one
-                                  look more */
+    key |= 0x2020202020202020; /* letters in lower case; other bytes that become equal cost a look
+                                  more */
     return key & first[(unsigned)__builtin_ctz((uint32_t)others | 1u << letters)];
 }
 

@@ -20,8 +20,7 @@ typedef struct px_cancel {
     PGcancel *target; /* lives until `done` is called */
     sem_t over;
     struct timespec until; /* deadline by CLOCK_MONOTONIC */
-    char reason[1]; /* libpq's reason for a failure, cut off: nothing is told, for a cancel has no
-                       answer */
+    char reason[1];        /* libpq's reason for a failure, cut off and never told */
 } px_cancel;
 
 /* Sends a cancel on its worker's thread, which counts it among its `cancels` until it is done.

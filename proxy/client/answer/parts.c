@@ -137,8 +137,8 @@ static bool is_beyond_ascii(pgw_slice text)
 static bool is_text(const px_session *session, pgw_slice text)
 {
     const char *encoding = px_settings_now(session, RW_CLIENT_ENCODING);
-    bool latin =
-        encoding != NULL && strcmp(encoding, "LATIN1") == 0; /* LATIN1: any byte is a character */
+    /* In LATIN1 any byte is a character. */
+    bool latin = encoding != NULL && strcmp(encoding, "LATIN1") == 0;
     return !is_beyond_ascii(text) || (latin && !session->who.written.folded) ||
            (session->who.identity->env.utf8 && pgw_utf8_valid(text));
 }

@@ -162,8 +162,8 @@ static void refuse_waiting(px_session *session, const pgw_error *error, bool fai
     session->units.rerouted = false;
     px_owner_go_on(&session->units);
     if (session->own.ready && !sync && !failed && !px_session_idle(session)) {
-        px_refuse(session, &told, !simple); /* the error comes behind what is owed, and the
-                                               transaction fails there, too */
+        px_refuse(session, &told,
+                  !simple); /* the error comes behind what is owed, and fails the transaction */
     } else {
         put_error(session, &told, simple || sync);
         session->pending.skipping = !simple && !sync;

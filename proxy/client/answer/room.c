@@ -10,9 +10,7 @@
 
 #include <inttypes.h>
 
-enum {
-    SMALL = 1024 * 1024
-}; /* bytes: an eighth of all is left to sessions that hold no more than this */
+enum { SMALL = 1024 * 1024 }; /* an eighth is left to sessions that hold no more bytes */
 
 static px_rooms *rooms_of(const px_session *session)
 {

@@ -95,10 +95,10 @@ static void put_error(px_session *session, const px_reply *head, pgw_buf *body)
 /* Whether a column that was written out for a star has gone since its statement was prepared. */
 static bool lost_a_column(const px_reply *head, pgw_slice body)
 {
+    /* An error without a position comes from a function that ran. */
     return head->kind != PX_REPLY_PARSE && px_lookups_show(head->lookups) &&
            pgw_slice_eq_str(pgw_error_field(body, 'C'), "42703") &&
-           pgw_error_field(body, 'P').len >
-               0; /* an error without a position comes from a function that ran */
+           pgw_error_field(body, 'P').len > 0;
 }
 
 static void error_by_key(px_session *session, const px_reply *head, pgw_slice body, pgw_buf *out)
@@ -185,9 +185,9 @@ static px_fate on_notice(px_session *session, const px_reply *head, pgw_slice bo
 /* Whether the picture of the catalog is wrong: it is looked at again before the next statement. */
 static bool notice_stale(px_session *session, const px_reply *head, pgw_slice body)
 {
+    /* A refusal is an error that keyspread made, by a column that no table has. */
     if (head == NULL || (head->plan == NULL && head->text == NULL && head->lookups == NULL) ||
-        px_error_refusal(head, body) !=
-            NULL) /* keyspread made the statement fail, by a column that no table has */
+        px_error_refusal(head, body) != NULL)
         return false;
     bool by_key = head->lookups != NULL || (head->text != NULL && head->text->script.changes);
     bool denied = by_key && pgw_slice_eq_str(pgw_error_field(body, 'C'), "42501");
@@ -304,8 +304,8 @@ static void sync_behind_query(px_session *session)
 static void skip_to_sync(px_session *session)
 {
     px_replies *replies = &session->pending.replies;
-    bool alone = !session->own.unsynced &&
-                 ends_with_query(replies); /* a Query behind a question of keyspread's */
+    /* The error may be that of a question of keyspread's in front of a Query. */
+    bool alone = !session->own.unsynced && ends_with_query(replies);
     size_t count = 0;
     while (count < session->pending.replies.count &&
            !px_reply_ends_group(px_replies_at(&session->pending.replies, count)))
@@ -453,10 +453,9 @@ static px_fate on_failure(px_session *session, pgw_slice body)
     }
     if (head != NULL && head->asks)
         return on_question_failed(session, body);
+    /* The error that ends the session is shown though the reply is silent. */
     if (session->own.fatal && head != NULL && head->silent)
-        return show_error(
-            session, NULL,
-            body); /* the session ends, so that the error is shown though the reply is silent */
+        return show_error(session, NULL, body);
     bool describing = skips_describing(session);
     bool again = notice_stale(session, head, body) && describing && describe_again(session);
     bool described = describing && !again;

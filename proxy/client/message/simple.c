@@ -363,10 +363,10 @@ static px_step check_template(px_session *session, pgw_slice text, const px_temp
     bool same = catalog == px_template_catalog(it);
     if (catalog == NULL || (same && !px_settle_query(session, catalog, text)))
         return PX_STEP_LATER;
-    bool usual =
-        same && px_state_is_usual(session, catalog); /* unqualified names mean what the file says */
-    bool read = session->who.identity->env.utf8 ||
-                pgw_is_ascii(text); /* links of batches take texts for UTF-8 */
+    /* Unqualified names mean what the file says. */
+    bool usual = same && px_state_is_usual(session, catalog);
+    /* Links of batches take texts for UTF-8. */
+    bool read = session->who.identity->env.utf8 || pgw_is_ascii(text);
     return usual && read && may_be_alike(session, it) ? PX_STEP_DONE : PX_STEP_PASS;
 }
 

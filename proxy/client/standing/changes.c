@@ -2,9 +2,7 @@
 
 #include "proxy/client/core/session.h"
 
-enum {
-    ANSWERED_MS = 1000
-}; /* milliseconds for which a message goes by the tables that it asked for */
+enum { ANSWERED_MS = 1000 }; /* ms that a message goes by the tables it asked for */
 
 px_catalog *px_changes_known(px_session *session)
 {

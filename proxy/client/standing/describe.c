@@ -50,9 +50,8 @@ void px_describe_refused(px_session *session)
     px_session_drop_group(session);
     session->pending.skipping = true;
     if (session->own.unsynced)
-        px_session_set_wait(
-            session,
-            PX_WAIT_NOTHING); /* no ReadyForQuery comes before that of the client's own Sync */
+        /* No ReadyForQuery comes before that of the client's own Sync. */
+        px_session_set_wait(session, PX_WAIT_NOTHING);
 }
 
 /* ---- who does not wait ---- */

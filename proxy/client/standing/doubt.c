@@ -20,8 +20,8 @@ const unsigned px_state_boundless =
 
 unsigned px_state_loud(const px_catalog *catalog)
 {
-    unsigned quiet =
-        catalog->count > 0 ? catalog->tables[0]->quiet : 0; /* all tables have the same `quiet` */
+    /* All tables have the same `quiet`. */
+    unsigned quiet = catalog->count > 0 ? catalog->tables[0]->quiet : 0;
     return stored & ~quiet;
 }
 
@@ -102,7 +102,7 @@ void px_state_note_bound(px_session *session, unsigned effects, pgw_slice portal
 {
     session->known.bound |= effects;
     if ((effects & RW_EFFECT_PREPARE) && session->names.prepares == NULL)
-        session->names.untold = true;              /* the same PREPARE may run once more */
+        session->names.untold = true;              /* a PREPARE whose name is not known may run */
     if (effects & RW_EFFECT_DDL && portal.len > 0) /* a named portal may outlive the Sync */
         session->ddl.portal = true;
     else if (effects & RW_EFFECT_DDL)
@@ -218,9 +218,9 @@ void px_state_forget(px_session *session)
     px_state *state = &session->known;
     forget(state);
     px_answer_free(&state->base);
+    /* Settings of the session make the link's start unlike that of its kind. */
     if (!px_state_sets_nothing(session))
-        state->touched |= RW_EFFECT_TRACKED; /* settings of the session make the link's start unlike
-                                                that of its kind */
+        state->touched |= RW_EFFECT_TRACKED;
 }
 
 void px_state_discard(px_session *session)
@@ -251,8 +251,8 @@ static bool is_replaceable(const px_session *session, unsigned loud)
     const unsigned kept = RW_EFFECT_SETTINGS | RW_EFFECT_CALLS | RW_EFFECT_WRITES |
                           RW_EFFECT_RESUMES | RW_EFFECT_OUTPUT | RW_EFFECT_STATE;
     unsigned open = state->doubt & doubtful & ~stored;
-    bool read = session->names.statements.reading >
-                0; /* constants were read by earlier settings, which only this link has */
+    /* Constants of statements were read by earlier settings, which only this link has. */
+    bool read = session->names.statements.reading > 0;
     return (state->touched & (kept | loud | (read ? RW_EFFECT_TRACKED : 0))) == 0 && open == 0;
 }
 

@@ -86,8 +86,8 @@ static void push_unseen(px_session *session, px_reply_kind kind)
 {
     px_reply *reply = px_replies_push(&session->pending.replies, kind);
     reply->swallow = true;
-    reply->silent =
-        !session->own.unsynced; /* within a group the answer may be the error that ends it */
+    /* Within a group the answer may be the error that ends it. */
+    reply->silent = !session->own.unsynced;
 }
 
 /* Parses a statement by another name first: if the server refuses it, all behind this is skipped,
@@ -168,9 +168,8 @@ void px_names_forget_lookups(px_session *session, pgw_slice name)
     px_lookups *lookups = statement->lookups;
     pgw_buf plain = {0};
     statement->foreign.outlived = statement->foreign.outlived || lookups->otherwise != NULL;
-    lookups->retyped =
-        lookups->retyped || !lookups->by_sql; /* the plain text takes parameters of the same types,
-                                                 though keys may have others */
+    /* The plain text takes parameters of the same types, though keys may have others by now. */
+    lookups->retyped = lookups->retyped || !lookups->by_sql;
     px_lookups_parse(lookups, name, lookups->plain, &plain);
     statement->by_sql = lookups->by_sql;
     px_statements_forget_lookups(&session->names.statements, statement, pgw_slice_buf(&plain));
@@ -190,8 +189,8 @@ void px_names_of_execute(px_session *session, pgw_slice text)
     pgw_slice name;
     rw_executed executed = rw_executed_in(text, session->who.identity->env.conforming);
     while (rw_executed_next(&executed, &arena, &name)) {
-        if (!is_by_sql(session,
-                       name)) /* EXECUTE gives only the parameters that the client knows of */
+        /* EXECUTE gives only the parameters that the client knows of. */
+        if (!is_by_sql(session, name))
             px_names_forget_lookups(session, name);
         prepare_apart(session, name);
     }
