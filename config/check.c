@@ -9,7 +9,7 @@
 
 enum { MAX_KEY = 31 }; /* an index of PostgreSQL has 32 columns, one of them is the hash */
 
-/* Checks of one table need its index, for the lines. */
+/* What the checks of one table need; `prefix` finds the lines. */
 typedef struct table_check {
     cfg_document *document;
     const cfg_raw_table *raw;
@@ -34,7 +34,7 @@ static bool says_capabilities(const cfg_capabilities *capabilities)
     return says;
 }
 
-/* Behind the host there is only a port: the rest is made here. */
+/* The URL of the monitoring endpoint ends with its host and port; keyspread adds the path. */
 static void check_monitoring(cfg_document *document, const char *url)
 {
     if (url == NULL)

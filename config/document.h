@@ -16,7 +16,8 @@ typedef struct cfg_note {
     char *text;
 } cfg_note;
 
-/* All zero but `path` and the bytes is an unread document; cfg_document_free() frees the rest. */
+/* A document that is all zero but for `path` and the bytes is unread; cfg_document_free() frees the
+ * rest. */
 typedef struct cfg_document {
     const char *path;
     char *bytes;
@@ -43,7 +44,7 @@ const char *cfg_document_word(cfg_document *document, const char *where);
 /* Notes a mistake, or a warning, at a line (0: of the file as a whole). */
 void cfg_note_line(cfg_document *document, unsigned line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Each notes a mistake or a warning at the line of `where`. */
+/* Note a mistake or a warning at the line of `where`. */
 void cfg_mistake(cfg_document *document, const char *where, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void cfg_warning(cfg_document *document, const char *where, const char *format, ...)

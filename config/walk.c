@@ -177,7 +177,8 @@ static bool says(const cfg_document *document, const yaml_node_t *node, const ch
     return false;
 }
 
-/* Only YDB's column-oriented tables get no hash. */
+/* Whether a key is required: hash_function is, but for YDB's column-oriented tables, which get no
+ * hash. */
 static bool is_required(const cfg_document *document, const yaml_node_t *node,
                         const cyaml_schema_field_t *field)
 {

@@ -43,7 +43,7 @@ static void add_argument(const char *spec, size_t len, va_list *args, pgw_buf *v
         abort(); /* a mistake in the format, which the first such line shows */
 }
 
-/* One `key=…` of the format, up to the blank behind it: nothing in its value can end it. */
+/* Adds one `key=…` of the format, up to the blank behind it: nothing in its value can end it. */
 static const char *add_field(const char *format, va_list *args, pgw_buf *line)
 {
     size_t key = strcspn(format, "=") + 1;

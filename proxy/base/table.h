@@ -14,7 +14,7 @@ typedef struct px_entry {
     pgw_slice name; /* lives as long as the entry is in the table */
 } px_entry;
 
-/* All zero is an empty table. */
+/* An empty table is all zero. */
 typedef struct px_table {
     px_entry **buckets;
     size_t bucket_count, room; /* `room` is a power of two */

@@ -123,8 +123,9 @@ static void add_check(const rw_table *table, pgw_buf *out)
     pgw_buf_free(&check);
 }
 
-/* NOT NULL and no default, and the last one, so that a writer that does not know of the hash gets
- * an error (23502) instead of rows that nobody finds, whether it lists the columns or not. */
+/* Prints the columns, the hash last, NOT NULL and without a default: a writer that does not know of
+ * it gets an error (23502) instead of rows that are never found, whether it lists the columns or
+ * not. */
 static void print_columns(ddl_writer *ddl)
 {
     const rw_table *table = ddl->table;

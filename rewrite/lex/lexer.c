@@ -73,11 +73,11 @@ bool rw_lexer_heeds_conforming(pgw_slice text)
 
 void rw_lexer_init(rw_lexer *lexer, pgw_slice text, bool conforming)
 {
-    /* Nothing is lexed past a NUL: the backend would not see it. */
+    /* The text is lexed up to a NUL: the backend would not see what is behind it. */
     *lexer = (rw_lexer){.text = text, .conforming = conforming};
 }
 
-/* Behind the comment that begins at `at`; text.len + 1 if it does not end. */
+/* The place behind the comment that begins at `at`; text.len + 1 if it does not end. */
 static size_t skip_nested_comment(pgw_slice text, size_t at)
 {
     size_t depth = 1;
@@ -138,8 +138,8 @@ static size_t continuation(pgw_slice text, size_t at)
 
 typedef enum quoting { PLAIN, BACKSLASHES, BITS } quoting;
 
-/* Behind the string whose opening quote is at `at`, with all its continuations; 0 if it does not
- * end. In B'…' and X'…' two quotes are an end and a beginning. */
+/* The place behind the string whose opening quote is at `at`, with all its continuations; 0 if it
+ * does not end. In B'…' and X'…' two quotes are an end and a beginning. */
 static size_t skip_string(pgw_slice text, size_t at, quoting how)
 {
     for (at++; at < text.len; at++) {
@@ -163,7 +163,7 @@ static size_t skip_string(pgw_slice text, size_t at, quoting how)
     return 0;
 }
 
-/* Behind the "identifier" at `at`; 0 if it does not end or is empty. */
+/* The place behind the "identifier" at `at`; 0 if it does not end or is empty. */
 static size_t skip_quoted(pgw_slice text, size_t at)
 {
     size_t start = at;
@@ -186,7 +186,8 @@ static size_t dollar_tag(pgw_slice text, size_t at)
     return peek(text, end) == '$' ? end + 1 - at : 0;
 }
 
-/* Behind the string that the `$tag$` of `len` bytes at `at` opens; 0 if it does not end. */
+/* The place behind the string that the `$tag$` of `len` bytes at `at` opens; 0 if it does not end.
+ */
 static size_t skip_dollar(pgw_slice text, size_t at, size_t len)
 {
     for (size_t end = at + len; end + len <= text.len; end++) {
@@ -218,8 +219,8 @@ static bool is_digit_of(unsigned char c, int base)
            (base == 16 && letter >= 'a' && letter <= 'f');
 }
 
-/* Behind the digits from `at` on, which may be parted by single underscores; with a `base` but 10
- * one may stand before the first, too. */
+/* The place behind the digits from `at` on, which may be parted by single underscores; with a
+ * `base` but 10 one may stand before the first, too. */
 static size_t skip_parted(pgw_slice text, size_t at, int base)
 {
     for (size_t end = at;;) {

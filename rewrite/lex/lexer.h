@@ -72,9 +72,9 @@ uint32_t rw_highest_parameter(pgw_slice text, bool conforming);
 /* How often $parameter stands in a text. */
 size_t rw_parameter_uses(pgw_slice text, bool conforming, uint32_t parameter);
 pgw_slice rw_token_text(pgw_slice text, rw_token token);
-/* All tokens of a text, up to its end or to what is none. */
+/* The tokens of a text, up to its end or to what is no token. */
 rw_token *rw_tokens_of(pgw_slice text, bool conforming, pgw_arena *arena, size_t *count);
-/* Which of a text's tokens begins at this byte; `count` if none does, or it is negative. */
+/* The index of the token that begins at this byte; `count` if none does, or it is negative. */
 size_t rw_token_at(const rw_token *tokens, size_t count, int32_t start);
 /* A word that equals `lower` without case. Never true for a quoted identifier. */
 bool rw_word_is(pgw_slice text, rw_token word, const char *lower);

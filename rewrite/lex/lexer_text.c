@@ -108,8 +108,8 @@ static bool take_escape(unescaper *u)
     return c != 'v' && c != '\0';
 }
 
-/* Behind the closing quote of one part of a string at `at`: the first byte of the next part, which
- * stands behind blanks with a newline and another quote. The lexer saw that it is there. */
+/* The first byte of a string's next part, from `at` behind the closing quote of one part: it stands
+ * behind blanks with a newline and another quote. The lexer saw that it is there. */
 static const char *next_part(const char *at, const char *end)
 {
     while (at < end && *at != '\'') {

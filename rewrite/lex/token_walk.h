@@ -16,8 +16,8 @@ typedef struct rw_token_walk {
 rw_token_walk rw_walk_tokens(pgw_slice text, bool conforming, pgw_arena *arena);
 /* The next token; END at the end. */
 rw_token rw_walk_next(const rw_token_walk *walk);
-/* Each takes what is next if that matches. `words`: keywords in lower case, a blank between them,
- * and characters. */
+/* Take what is next if that matches. `words`: keywords in lower case, a blank between them, and
+ * characters. */
 bool rw_walk_take(rw_token_walk *walk, const char *words);
 bool rw_walk_take_kind(rw_token_walk *walk, rw_token_kind kind);
 /* Takes an identifier, in quotes or not. */

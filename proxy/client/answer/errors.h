@@ -33,8 +33,8 @@ void px_error_of_kept(const px_kept_statement *statement, size_t number, pgw_sli
 void px_error_of_others(const px_catalog *catalog, pgw_slice body, pgw_buf *out);
 /* Adds a hint to the body of an ErrorResponse that comes from a configured table's own guard (a row
  * came without its hash), or is about the right to write it (`wrote`: by what was sent with a
- * hash), says of such a table what it says of a partition of it, and advises nobody to name its
- * hash column. `catalog`: as above. */
+ * hash). Says of such a table what the body says of a partition of it, and never advises to name
+ * its hash column. `catalog`: as above. */
 void px_error_explain(px_worker *worker, const px_identity *identity, const px_catalog *catalog,
                       bool wrote, pgw_buf *body);
 /* The error that is to be told in the place of the server's, where that is the one which was asked

@@ -29,13 +29,13 @@
 
 enum choice { HOLD, FORWARD, WAIT };
 
-/* What the name means, but for what is held. */
+/* The statement that a name means, but for what is held. */
 static px_statement *statement_of(const px_session *session, pgw_slice name)
 {
     return px_statements_find(&session->names.statements, name);
 }
 
-/* Its constants were read by the settings of then, its parameters are by those of now: only the
+/* Whether the constants of a plan were read by other settings than the parameters will be: only the
  * session's own link has both. */
 static bool is_of_other_settings(const px_session *session, const px_plan *plan)
 {
@@ -164,7 +164,8 @@ static px_step on_parse(px_session *session, const px_said *said)
     return step;
 }
 
-/* A portal is the server's. What is held goes first, or it would seem to have made it. */
+/* Passes a Bind, whose portal is the server's. What is held goes first, or it would seem to have
+ * made it. */
 static px_step pass_bind(px_session *session, const pgw_bind *bind)
 {
     if (px_prepare_link(session) == PX_STEP_LATER)
@@ -173,7 +174,7 @@ static px_step pass_bind(px_session *session, const pgw_bind *bind)
     return PX_STEP_PASS;
 }
 
-/* A statement that runs others. PASS: they may be run. */
+/* Binds a statement that executes others. PASS: these may be run. */
 static px_step bind_executing(px_session *session, pgw_slice name)
 {
     pgw_error error;
@@ -188,7 +189,7 @@ static px_step bind_executing(px_session *session, pgw_slice name)
     return PX_STEP_PASS;
 }
 
-/* A statement (NULL: of no name) that is none of ours must not have become one. */
+/* Binds a statement (NULL: of no name) that has no plan, and must not have come to need one. */
 static px_step bind_foreign(px_session *session, px_statement *statement, const px_said *said)
 {
     const pgw_bind *bind = &said->as.bind;
@@ -420,7 +421,7 @@ static bool is_dropped_by_parsed(const px_session *session, const px_said *said,
            said->type == 'P' && name.len > 0 && session->pending.replies.count > 0;
 }
 
-/* Something unanswered may change what the name means, if it is not skipped or refused. */
+/* Whether something unanswered may change what the name means, if it is not skipped or refused. */
 static bool name_is_moving(const px_session *session, const px_said *said)
 {
     const px_replies *replies = &session->pending.replies;

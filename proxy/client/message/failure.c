@@ -225,7 +225,8 @@ static void not_on_link(px_session *session, pgw_slice name)
         px_statements_move(&session->names.statements, statement, false);
 }
 
-/* The error skips what is described for the session: it is not of a group or Query before that. */
+/* Whether the error skips what is described for the session, and is not of a group or Query before
+ * that. */
 static bool skips_describing(px_session *session)
 {
     for (size_t i = 0; i < session->pending.replies.count; i++) {
@@ -249,8 +250,8 @@ static px_reply *next_of_name(px_session *session, size_t from, const px_reply *
     return NULL;
 }
 
-/* A Query from number `from` on destroys the unnamed statement before `next` (NULL: whatever comes)
- * changes it. */
+/* Whether a Query from number `from` on destroys the unnamed statement before `next` (NULL:
+ * whatever comes) changes it. */
 static bool is_destroyed(px_session *session, size_t from, const px_reply *next)
 {
     for (size_t i = from; i < session->pending.replies.count; i++) {
@@ -261,9 +262,9 @@ static bool is_destroyed(px_session *session, size_t from, const px_reply *next)
     return false;
 }
 
-/* What was skipped did not happen: names mean what they did, the latest change taken back first. A
- * change behind the Sync, at `sync`, has that before it. A Parse that fails has destroyed the
- * unnamed statement. */
+/* Takes back what was skipped: names mean what they did, the latest change first. A change behind
+ * the Sync, at `sync`, has that before it. A Parse that fails has destroyed the unnamed statement.
+ */
 static void take_back(px_session *session, px_reply *reply, bool failed, size_t sync)
 {
     if (reply->recorded != NULL)
@@ -290,7 +291,7 @@ static bool ends_with_query(const px_replies *replies)
     return px_replies_at(replies, replies->count - 1)->kind == PX_REPLY_QUERY;
 }
 
-/* What the server skips up to a Sync ends with a Query, behind which no client sends one. */
+/* Sends a Sync where what the server skips ends with a Query, behind which no client sends one. */
 static void sync_behind_query(px_session *session)
 {
     pgw_buf out = {0};
@@ -336,8 +337,8 @@ static px_fate put_placed(px_session *session, pgw_slice body)
     return PX_INSTEAD;
 }
 
-/* It is not the client's statement that failed, but the client has to know why its own is not run.
- */
+/* Answers an error of a question: the client's own statement has not failed, but the client has to
+ * know why it is not run. */
 static px_fate on_question_failed(px_session *session, pgw_slice body)
 {
     px_asks asks = px_replies_head(&session->pending.replies)->asks;
@@ -357,7 +358,7 @@ static px_fate on_question_failed(px_session *session, pgw_slice body)
     return what == PX_SHOW && keys && !session->own.fatal ? put_placed(session, body) : what;
 }
 
-/* The session ends by this error, when the backend has seen that nothing more comes. */
+/* Ends the session by this error, when the backend has seen that nothing more comes. */
 static void end_by(px_session *session, const pgw_error *error)
 {
     pgw_buf out = {0};

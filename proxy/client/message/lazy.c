@@ -326,8 +326,7 @@ bool px_lazy_keeps_savepoint(px_session *session, const rw_transaction *said, pg
 
 /* ---- COMMIT ---- */
 
-/* All of the text whose statements are the only ones that were kept; NULL: there are more. Counted.
- */
+/* The text whose statements are the only ones that were kept, counted; NULL: there are more. */
 static px_text *only_text(const px_kept *kept)
 {
     px_text *first = kept->all[0].text;
@@ -361,7 +360,7 @@ static bool is_same(const px_session *session, const px_kept *kept, const px_tex
     return same;
 }
 
-/* All that was kept as one text, hashed; counted. NULL: it is to be sent. */
+/* Makes all that was kept one text, hashed; counted. NULL: it is to be sent. */
 static px_text *text_of(px_session *session, const px_kept *kept)
 {
     px_catalog *catalog = px_changes_known(session);

@@ -115,7 +115,8 @@ static void on_name_changed(px_session *session, pgw_slice body)
     session->names.deallocates = NULL;
 }
 
-/* False: what is complete is a command of ours, run with a statement of its client's. */
+/* Takes CommandComplete. False: it is of a command of keyspread's own, run with a statement of its
+ * client's. */
 static bool on_command_complete(px_session *session, px_reply *head)
 {
     size_t own = 0;
@@ -302,7 +303,7 @@ static px_fate on_copied(px_session *session, px_reply *head, pgw_slice body)
     return what;
 }
 
-/* Somebody has changed the table, or what else types are inferred of. */
+/* Has the tables looked at again: the table, or what else types are inferred of, was changed. */
 static void described_otherwise(px_session *session, const px_reply *head)
 {
     px_changes_stale(session);
@@ -377,7 +378,8 @@ static px_fate on_columns(px_session *session, const px_reply *head, pgw_slice b
     return what;
 }
 
-/* What the session itself notified comes from the pid that its client was told. */
+/* Whether the session itself has notified; `told` then comes from the pid that its client was told.
+ */
 static bool is_own_notification(px_session *session, pgw_slice body, pgw_buf *told)
 {
     enum { PID = 4 };
@@ -392,7 +394,7 @@ static bool is_own_notification(px_session *session, pgw_slice body, pgw_buf *to
     return is_own;
 }
 
-/* Inside a transaction its client hears of none. */
+/* Passes a notification, or keeps it inside a transaction, where clients hear of none. */
 static px_fate on_notification(px_session *session, pgw_slice body)
 {
     pgw_buf told = {0};
@@ -404,7 +406,7 @@ static px_fate on_notification(px_session *session, pgw_slice body)
     return kept ? PX_HIDE : is_own ? PX_INSTEAD : PX_SHOW;
 }
 
-/* The last Sync was eaten: whoever waits for answers behind it has to ask for them. */
+/* Notes that the last Sync was eaten: whoever waits for answers behind it has to ask for them. */
 static void miss_sync(px_session *session)
 {
     pgw_buf out = {0};
@@ -495,8 +497,8 @@ static px_fate on_message(px_session *session, char type, pgw_slice body)
     }
 }
 
-/* What comes unasked is passed on whole: a unit's answer may come at any time, and must not stand
- * in its middle. */
+/* Whether a message must be whole. One that comes unasked is passed on whole: a unit's answer may
+ * come at any time, and must not stand in its middle. */
 static bool needs_body(const px_session *session, char type, const px_reply *head)
 {
     if (head != NULL && head->unseen)

@@ -38,7 +38,7 @@ static void protocol_violation(px_session *session, const char *what, char type)
     px_session_fatal(session, &error);
 }
 
-/* The rest of the message must come first; true if it is given up: there could never be room. */
+/* Holds a message until its rest has come; true if it is given up: there could never be room. */
 static bool hold(px_session *session, pgw_frame frame)
 {
     pgw_error error;
@@ -54,7 +54,7 @@ static bool hold(px_session *session, pgw_frame frame)
     return true;
 }
 
-/* What goes on in the place of the message at hand, which is dropped (drawn.h). */
+/* Sends what goes on in the place of the message at hand, which is dropped (drawn.h). */
 static void send_told(px_session *session, pgw_frame frame)
 {
     px_session_send(session, &session->hand.told);
@@ -331,8 +331,8 @@ static bool refuse_large(px_session *session)
 /* Bytes of a text too large to hold that are there before any of it goes on. */
 enum { LOOKED_INTO = 4096 };
 
-/* A text too large to hold is passed on as it comes, as long as it names none of ours. What it does
- * to the session is not known. */
+/* Passes on a text too large to hold as it comes, as long as it names no configured table. What it
+ * does to the session is not known. */
 static bool handle_oversized(px_session *session, pgw_frame frame, pgw_slice message)
 {
     if (message.len < LOOKED_INTO)
@@ -369,7 +369,8 @@ static bool handle_terminate(px_session *session, pgw_frame frame, pgw_slice mes
     return false;
 }
 
-/* Its text, if it is looked at here. False: the session waits. */
+/* Whether keyspread has left the databases that must be free for the text, if it is looked at here.
+ * False: the session waits. */
 static bool leaves_databases(px_session *session, pgw_frame frame, pgw_slice message)
 {
     pgw_slice body = pgw_frame_body(message, frame), text;
@@ -381,14 +382,16 @@ static bool leaves_databases(px_session *session, pgw_frame frame, pgw_slice mes
            px_leaving_first(session, parse.query);
 }
 
-/* A driver may have prepared its BEGIN by a name, where transactions may be kept. */
+/* Whether the message may be of a BEGIN that a driver has prepared by a name, where transactions
+ * may be kept. */
 static bool may_begin_by_name(const px_session *session, char type)
 {
     return (type == 'P' || type == 'B') && session->own.status == 'I' &&
            session->group.count == 0 && px_lazy_is_wanted(session);
 }
 
-/* A BEGIN is on its way, or this is one. DONE: the message was dealt with. */
+/* Deals with a message that comes while a BEGIN is on its way, or is one. DONE: it was dealt with.
+ */
 static px_step at_begin(px_session *session, pgw_frame frame, pgw_slice message)
 {
     if (session->own.begun == NULL)
@@ -488,9 +491,9 @@ static bool step(px_session *session)
     return read_header(session, message) && handle(session, session->hand.frame, message);
 }
 
-/* In the middle of COPY FROM STDIN the client sends what waits for the answers before it: it has no
- * more data, and without it the server would never answer. Outside of COPY the server ignores this.
- */
+/* Ends the COPY of a client that sends, in the middle of COPY FROM STDIN, what waits for the
+ * answers before it: it has no more data, and the server would never answer. Outside of COPY the
+ * server ignores this. */
 static void fail_copy(px_session *session)
 {
     pgw_buf out = {0};

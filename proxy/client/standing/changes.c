@@ -54,8 +54,8 @@ const px_catalog *px_changes_told(const px_session *session)
 
 void px_changes_note(px_session *session, unsigned effects)
 {
-    /* A function may contain anything, also one that was made where nobody saw it, and one that is
-     * called by what was prepared or declared before. */
+    /* A function may contain anything, be it made unseen or called by what was prepared or declared
+     * before. */
     bool calls = effects & (RW_EFFECT_RESUMES | RW_EFFECT_CALLS);
     bool quiet = calls && px_catalog_is_quiet(session->worker, session->who.identity);
     if (effects & RW_EFFECT_RESUMES && !quiet)
@@ -72,7 +72,6 @@ void px_changes_note(px_session *session, unsigned effects)
     session->ddl.seen = session->ddl.seen || effects & telling;
 }
 
-/* Behind ReadyForQuery there may already be more. */
 bool px_changes_unseen(const px_session *session)
 {
     return session->own.unsynced && (session->ddl.unsynced || session->ddl.own) &&
@@ -92,6 +91,7 @@ void px_changes_end(px_session *session)
         px_changes_stale(session);
     if (session->ddl.resets)
         px_catalog_reset(session->worker, session->who.identity->database);
+    /* More may have been sent already behind what ReadyForQuery answers. */
     if (session->pending.replies.count <= 1)
         session->ddl.seen = session->ddl.own = session->ddl.unsynced = session->ddl.resets = false;
     px_changes_forget(session);

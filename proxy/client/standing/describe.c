@@ -20,7 +20,6 @@ static px_reply *send_describe(px_session *session, pgw_slice name, px_plan *pla
     return reply;
 }
 
-/* Lets the backend describe a new statement before anything that needs its types is sent. */
 void px_describe(px_session *session, pgw_slice name, px_plan *plan, bool sync)
 {
     pgw_buf out = {0};
@@ -111,8 +110,8 @@ void px_describe_give_up(px_session *session)
     }
 }
 
-/* One session asks for all that come with the same statement, so that a thousand do not open a
- * thousand links for it. False: another one does. */
+/* Claims a statement for this session, which asks for all that come with it, so that a thousand do
+ * not open a thousand links. False: another session has. */
 static bool claim(px_session *session, px_plan *plan)
 {
     if (session->names.describing == plan)
@@ -129,9 +128,9 @@ static bool claim(px_session *session, px_plan *plan)
     return true;
 }
 
-/* Whether a held statement is new to the backend. One that others have described, and that is to be
- * answered without being run, may have other types by now. One that has come to be none of ours
- * while it was held has no plan. */
+/* Whether the backend has to describe a held statement, which is new to it. One that others have
+ * described, and that is to be answered without being run, may have other types by now. One that
+ * keyspread has nothing to do with any more has no plan. */
 static bool is_to_be_described(const px_session *session, const px_held *held, bool keys)
 {
     const px_plan *plan = held->plan;
@@ -144,8 +143,6 @@ static bool is_to_be_described(const px_session *session, const px_held *held, b
            (px_plan_may_change(plan) && answered_only && !held->on_link && session->own.ready);
 }
 
-/* The first new statement of the group that the backend has not described (or, with `keys`, whose
- * parameters have types that only it can tell) is described now; false: the session waits. */
 bool px_describe_group(px_session *session, bool keys)
 {
     px_group *group = &session->group;

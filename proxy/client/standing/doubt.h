@@ -17,11 +17,11 @@ void px_state_note(struct px_session *session, unsigned effects);
 void px_state_note_bind(struct px_session *session, pgw_slice message);
 void px_state_note_bound(struct px_session *session, unsigned effects, pgw_slice portal);
 void px_state_note_execute(struct px_session *session);
-/* What is known of the statement that a name means (NULL: it means none of a name), if it is none
- * of ours; NULL: ours, or nothing. */
+/* What is known of a statement that keyspread passes as it is, by its name (NULL: it means none of
+ * a name); NULL: the statement has a plan, or is not known. */
 px_foreign *px_state_foreign(struct px_session *session, px_statement *statement, pgw_slice name);
-/* Whether a text that is none of ours would be refused or rewritten if names meant all configured
- * tables. */
+/* Whether a text that keyspread passes as it is would be refused or rewritten if names meant all
+ * configured tables. */
 bool px_state_would_write(const struct px_session *session, pgw_slice text,
                           const px_catalog *catalog);
 /* Whether a text would make a configured table, or be refused, if the unqualified names of what it
@@ -62,7 +62,7 @@ bool px_state_is_unproven(const struct px_session *session);
 extern const unsigned px_state_boundless;
 /* The effects that leave a doubt, where the configured tables are those of `catalog`. */
 unsigned px_state_reduced(unsigned effects, const px_catalog *catalog);
-/* Of RW_EFFECT_RUNS and RW_EFFECT_READS those by which what the database stores may change the
+/* Those of RW_EFFECT_RUNS and RW_EFFECT_READS by which code that the database stores may change the
  * session's state. */
 unsigned px_state_loud(const px_catalog *catalog);
 /* Whether the link was told nothing that could change the state it started with. */

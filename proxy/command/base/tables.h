@@ -38,8 +38,8 @@ typedef struct px_tables {
     const cfg_config *config;
 } px_tables;
 
-/* All tables with entries: by the file's columns where it has them; the backend is asked only if it
- * must be. False with a message. */
+/* Loads all tables with entries: by the file's columns where it has them; the backend is asked only
+ * if it must be. False with a message. */
 bool px_tables_load(px_tables *tables, const cfg_config *config, FILE *errors);
 void px_tables_free(px_tables *tables);
 
