@@ -224,7 +224,7 @@ static void check_columns(const table_check *check)
                   table->label, table->primary_key[i]);
 }
 
-/* `discover` makes buckets of the table's partitions until these are known. */
+/* With `discover` the table has buckets until its partitions are known. */
 static void check_discover(const table_check *check, const cfg_config *config)
 {
     const cfg_raw_partitions *raw = check->raw->partitions;

@@ -32,7 +32,7 @@ static const cyaml_strval_t upsert_firsts[] = {{"select", false}, {"insert", tru
 static const cyaml_strval_t update_counts[] = {{"exact", true}, {"unknown", false}};
 static const cyaml_strval_t dialects[] = {{"postgres", CFG_DIALECT_POSTGRES},
                                           {"ydb", CFG_DIALECT_YDB}};
-/* For libcyaml a value is an integer of the field's size. */
+/* libcyaml takes a word for an integer of the field's size. */
 static const cyaml_strval_t yes_or_no[] = {{"no", false}, {"yes", true}};
 static const cyaml_strval_t links_modes[] = {
     {"auto", CFG_LINKS_AUTO}, {"on_login", CFG_LINKS_ON_LOGIN}, {"on_demand", CFG_LINKS_ON_DEMAND}};

@@ -47,7 +47,7 @@ static bool is_null(const yaml_node_t *node)
     return *text == '\0' || strcmp(text, "~") == 0 || strcmp(text, "null") == 0;
 }
 
-/* A list of words for a message: "a, b or c", where `last` is " or ". */
+/* Joins words for a message: "a, b or c", where `last` is " or ". */
 static char *join(const char *const *words, size_t count, const char *last)
 {
     char *text = cfg_copy("");

@@ -19,7 +19,7 @@ struct px_address {
 
 enum { BUCKETS = 4096 };
 
-/* An address is here as long as it has connections. */
+/* The addresses that have connections. */
 struct px_addresses {
     pthread_mutex_t lock;
     px_address *buckets[BUCKETS];

@@ -24,7 +24,7 @@ void px_address_leave(px_address *address);
 /* Counts `by` more connections that have not logged in; returns how many there are (0 for a NULL
  * address). The lobby's lock guards it. */
 unsigned px_address_add_guests(px_address *address, int by);
-/* For logs: "192.0.2.7", "2001:db8::7" or "unix". */
+/* The address for logs: "192.0.2.7", "2001:db8::7" or "unix". */
 const char *px_address_text(const px_address *address);
 
 #endif

@@ -17,8 +17,8 @@ void px_log_level(cfg_log_level level)
     atomic_store(&threshold, level);
 }
 
-/* What one conversion of the format, between `%` and its letter, makes of the next argument: those
- * that px_log() names, and no others. */
+/* Adds what one conversion of the format, between `%` and its letter, makes of the next argument:
+ * those that px_log() names, and no others. */
 static void add_argument(const char *spec, size_t len, va_list *args, pgw_buf *value)
 {
     char copy[8];

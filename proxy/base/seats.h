@@ -31,7 +31,8 @@ typedef enum px_seat_state {
 typedef struct px_seat {
     px_seat_kind kind;
     void *whose; /* the owner, which takes the seat once it is called */
-    /* Has `whose` ask px_seats_called() soon. Any thread, which must not come back to here. */
+    /* Has `whose` call px_seats_called() soon. Called on any thread, and must not come back to this
+     * module. */
     void (*call)(struct px_seat *seat);
     px_seat_state state;
     uint64_t asked; /* number in the order of asking */

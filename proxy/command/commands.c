@@ -15,8 +15,8 @@
 #include "ydb/ydb.h"
 
 static int run_server(const px_command *command);
-/* How many entries the file has; and, where a pattern may be any number of tables, how many of all
- * the backend has. */
+/* Says how many entries the file has; and, where a pattern may be any number of tables, how many of
+ * all the backend has. */
 static void say_count(const px_command *command, const cfg_config *config,
                       const unsigned long *tables)
 {
@@ -136,7 +136,8 @@ static int run_check(const px_command *command)
     return result;
 }
 
-/* `-h` and its like, at the first place only: later words may be values. */
+/* The command that `-h` and its like stand for, at the first place only: later words may be values.
+ */
 static const char *plain_word(const char *word)
 {
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)

@@ -34,7 +34,7 @@ static const char *quoted(ddl_writer *ddl, const char *name)
     return copy;
 }
 
-/* A name may hold a line's end, and a comment may not. */
+/* Prints a comment: a name may hold a line's end, and a comment may not. */
 static void comment(const ddl_writer *ddl, const char *key, const char *value)
 {
     fprintf(ddl->out, "-- %s", key);

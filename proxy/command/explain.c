@@ -87,7 +87,7 @@ static bool read_text(const px_command *command, pgw_buf *text)
     return good;
 }
 
-/* What is wrong with a table is said once, and its statements are explained all the same. */
+/* Says once what is wrong with a table; its statements are explained all the same. */
 static void warn_of_tables(const px_tables *tables, FILE *errors)
 {
     for (size_t i = 0; i < tables->count; i++)

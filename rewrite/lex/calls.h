@@ -16,7 +16,7 @@ typedef enum rw_call {
     RW_CALL_UNKNOWN
 } rw_call;
 
-/* `name` in any case. */
+/* What a call of this name may do; `name` in any case. */
 rw_call rw_call_of(pgw_slice name);
 /* The names that are HARMLESS, in lower case, from 0 on; NULL behind the last. */
 const char *rw_call_harmless(size_t i);

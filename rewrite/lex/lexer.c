@@ -238,8 +238,8 @@ static int base_of(pgw_slice text, size_t start)
     return mark == 'x' ? 16 : mark == 'o' ? 8 : mark == 'b' ? 2 : 10;
 }
 
-/* A number that no PostgreSQL before version 16 takes, or none at all. Whether the server at hand
- * takes it is not asked here: one that does not refuses the text itself. */
+/* Reads a number that no PostgreSQL before version 16 takes, or none at all. A server that does not
+ * take it refuses the text itself. */
 static rw_token lex_newer_number(pgw_slice text, size_t start)
 {
     rw_token_kind kind = RW_TOKEN_INTEGER;

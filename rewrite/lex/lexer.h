@@ -76,7 +76,7 @@ pgw_slice rw_token_text(pgw_slice text, rw_token token);
 rw_token *rw_tokens_of(pgw_slice text, bool conforming, pgw_arena *arena, size_t *count);
 /* The index of the token that begins at this byte; `count` if none does, or it is negative. */
 size_t rw_token_at(const rw_token *tokens, size_t count, int32_t start);
-/* A word that equals `lower` without case. Never true for a quoted identifier. */
+/* Whether a word equals `lower` without case. Never true for a quoted identifier. */
 bool rw_word_is(pgw_slice text, rw_token word, const char *lower);
 static inline bool rw_token_is(pgw_slice text, rw_token token, const char *lower)
 {

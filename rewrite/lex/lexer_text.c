@@ -58,7 +58,7 @@ static void put_utf8(unescaper *u, uint32_t c)
         put(u, (char)(0x80 | (c >> (6 * more) & 0x3F)));
 }
 
-/* A code point of an escape, or a half of one in UTF-16. */
+/* Puts a code point of an escape, or a half of one in UTF-16. */
 static bool put_point(unescaper *u, uint32_t c)
 {
     bool low = c >= 0xDC00 && c <= 0xDFFF;

@@ -26,7 +26,7 @@ typedef struct rw_word_set {
     size_t beginning_count;
 } rw_word_set;
 
-/* An empty set for at most `most` words and beginnings of words, none of which has fewer than
+/* Makes an empty set for at most `most` words and beginnings of words, none of which has fewer than
  * `letters` letters in front; freed by rw_word_set_free(). */
 void rw_word_set_init(rw_word_set *set, size_t most, unsigned letters);
 void rw_word_set_free(rw_word_set *set);
@@ -81,7 +81,7 @@ static inline bool rw_word_set_may_begin(const rw_word_set *set, const char *byt
     return set->firsts[rw_word_set_first(set, letters)];
 }
 
-/* Where the key stands, or could. */
+/* The place of a key, or the free one where it could stand. */
 static inline uint64_t *rw_word_set_slot(const rw_word_set *set, uint64_t key)
 {
     size_t last = (size_t)(UINT64_MAX >> (64 - set->bits));

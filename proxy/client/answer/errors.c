@@ -481,7 +481,7 @@ void px_error_explain(px_worker *worker, const px_identity *identity, const px_c
                       bool wrote, pgw_buf *body)
 {
     pgw_buf out = {0};
-    /* A row without its hash: the tables may be others than those that were looked at. */
+    /* A row came without its hash: the tables may be others than those that were looked at. */
     if (add_guard_hint(worker->config, wrote, body))
         px_catalog_stale(worker, identity->database);
     if (catalog != NULL)

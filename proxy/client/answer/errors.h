@@ -9,10 +9,10 @@
 #include "proxy/client/core/kept.h"
 #include "proxy/client/core/replies.h"
 
-/* What is told in the place of the server's error, if the statement failed because the table has
- * other columns than were known. */
+/* Writes what is told in the place of the server's error, if the statement failed because the table
+ * has other columns than were known. */
 bool px_error_changed(const char *table, pgw_slice body, pgw_error *error);
-/* How many of its statement's rows are committed, where others met the error. */
+/* Writes into the error how many of the statement's rows are committed, where others met it. */
 void px_error_count_rows(pgw_error *error, size_t committed, size_t rows);
 /* Writes the body of an ErrorResponse or NoticeResponse about a text as the client may see it;
  * about statement `at` of the text, if it has no position. */

@@ -161,8 +161,8 @@ static const rw_table *table_of(const px_kept_statement *statement)
                                    : statement->plan->insert->table;
 }
 
-/* A unit has PX_UNIT_MOST tables and prepared statements at most: of what comes behind as many
- * statements all are like one of those. */
+/* Whether a statement is like one that is kept, by its table or plan: behind PX_UNIT_MOST
+ * statements all must be, for a unit has so many tables and prepared statements at most. */
 static bool is_like_one(const px_kept *kept, const rw_table *table, const px_plan *plan)
 {
     bool like = px_kept_count(kept) < PX_UNIT_MOST;
@@ -247,7 +247,7 @@ static bool runs_all(const px_held *execute, const px_plan *plan)
     return plan->insert->returning == 0 || most == 0 || most > plan->insert->row_count;
 }
 
-/* `rows` gets what each Execute returns. */
+/* Whether all of the group's Executes may be kept; `rows` gets what each returns. */
 static bool takes_group(px_session *session, size_t *executed, pgw_buf *rows)
 {
     const px_group *group = &session->group;

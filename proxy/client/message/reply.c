@@ -77,7 +77,8 @@ static size_t superseded(const px_reply *head)
     return counted ? head->text->superseded[head->at] : 0;
 }
 
-/* An UPSERT's tag counts the rows that a later row of it replaced. */
+/* Writes an INSERT's tag that counts `more` rows as well, such as those that a later row of an
+ * UPSERT replaced. */
 static px_fate on_tag(px_session *session, size_t more, pgw_slice body)
 {
     if (more == 0)

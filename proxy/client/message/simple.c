@@ -83,7 +83,7 @@ static bool may_commit(const px_session *session, const px_text *text)
     return false;
 }
 
-/* A looked-into text goes to the own link, each INSERT rewritten in place. */
+/* Sends a text that was looked into to the own link, each INSERT rewritten in place. */
 static void send_text(px_session *session, px_text *text)
 {
     px_names_of_script(session, &text->script);
@@ -117,7 +117,7 @@ static bool is_syntax_error(const pgw_error *error)
                                             strncmp(error->message, "trailing junk", 13) == 0);
 }
 
-/* A refusal that needs no server: PostgreSQL reads the whole text before it does any of it; and
+/* Whether a refusal needs no server: PostgreSQL reads the whole text before it does any of it; and
  * before a lone statement there is nothing to be done, unless the server can find errors in it. */
 static bool is_answered_here(px_session *session, const px_text *text)
 {
@@ -203,7 +203,7 @@ static px_step refuse_key(px_session *session, const pgw_error *error)
     return PX_STEP_DONE;
 }
 
-/* A text that names a configured table or does something to the session. */
+/* Deals with a text that names a configured table or does something to the session. */
 static px_step look_into(px_session *session, px_text *text)
 {
     bool batchable = script_is_batchable(session, text);

@@ -33,7 +33,7 @@ px_catalog *px_changes_own(const struct px_session *session);
 const px_catalog *px_changes_told(const struct px_session *session);
 /* Sync is sent: the group at hand ends, and with it what it has seen. */
 void px_changes_synced(struct px_session *session);
-/* What this session did to the schema is done, or perhaps it is. */
+/* To be called when what this session did to the schema is done, or perhaps is. */
 void px_changes_end(struct px_session *session);
 /* Forgets what the session's own transaction has made of the tables. */
 void px_changes_forget(struct px_session *session);

@@ -42,7 +42,7 @@ void px_state_tell_moved(pgw_error *error);
 /* Writes the error that names came to mean others since a row's key was asked for: the server would
  * find another table by now. */
 void px_state_moved_by_key(pgw_error *error);
-/* A new link: nothing was sent to it. */
+/* Forgets what is known of the link, for a new one was sent nothing. */
 void px_state_forget(struct px_session *session);
 /* DISCARD ALL was answered. */
 void px_state_discard(struct px_session *session);

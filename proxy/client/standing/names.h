@@ -44,9 +44,10 @@ void px_names_by_key(struct px_session *session, px_reply *reply, pgw_slice name
 /* Statement `i` of a text has been carried out: a PREPARE, which is remembered with the conditions
  * that it was sent with. */
 void px_names_by_sql(struct px_session *session, const px_text *text, size_t i);
-/* What is known of PREPARE and EXECUTE that were parsed; made if it is not there. */
+/* The session's record of PREPARE and EXECUTE that were parsed; made if it is not there. */
 struct px_orders *px_names_orders(struct px_session *session);
-/* How the Parse at hand reads configured tables (NULL: it does not); `reads` is given away. */
+/* Notes how the Parse at hand reads configured tables (NULL: it does not); `reads` is given away.
+ */
 void px_names_read(struct px_session *session, px_reads *reads);
 /* How the statement of a Bind (NULL: the unnamed one) reads configured tables; NULL: it reads none,
  * or that is not known. */
@@ -61,7 +62,7 @@ void px_names_close_unsynced(struct px_session *session, pgw_slice name);
 
 /* The unnamed statement is gone, on the link, too, if there is one. */
 void px_names_drop_unnamed(struct px_session *session);
-/* A statement that begins or ends a transaction has got a name by this Parse message, which is
+/* Keeps a statement that begins or ends a transaction by the name in this Parse message, which is
  * free; the link gets it when it is needed there. */
 void px_names_end(struct px_session *session, pgw_slice parse);
 /* The client's unnamed statement is gone; nothing is sent, and where the link has one it is closed

@@ -6,7 +6,8 @@
 
 enum { MOST_KEYS = 32 }; /* columns of an index in PostgreSQL */
 
-/* What the backend says of the tables: a row a column of the key, or one without; in order. */
+/* The columns of the backend's answer about the tables, which has a row for each column of a key,
+ * or one for a table without; in order. */
 enum { TABLE, HASHED, COLUMN };
 
 /* $1 schema, $2 name, $3 whether it is only how names begin, $4 the hash column. */

@@ -19,7 +19,7 @@ PGconn *px_backend_open(const cfg_config *config, FILE *errors);
 /* Says what it did not do, and why, in libpq's words. */
 void px_backend_failed(const cfg_config *config, const char *what, const char *message,
                        FILE *errors);
-/* What the backend says of all tables and patterns, over a connection of its own; NULL with a
+/* Asks the backend about all tables and patterns, over a connection of its own; NULL with a
  * message. Freed by px_schema_rows_free(). */
 px_schema_rows *px_backend_rows(const cfg_config *config, FILE *errors);
 /* The table as the backend has it; NULL with a message. Freed by rw_table_free(). */
