@@ -1,8 +1,7 @@
 /*
- * lazy: a transaction (transactions: lazy) that so far consists of INSERTs which could be batched
- * is kept here: each is read, hashed and answered at once, and COMMIT makes one unit of all of
- * them. Anything else makes it ordinary: BEGIN and what was kept go to the session's own link
- * (px_session_need_link()).
+ * lazy: keeps a transaction (transactions: lazy) of INSERTs that could be batched: each is read,
+ * hashed and answered at once, and COMMIT makes one unit of them. Anything else makes it ordinary:
+ * BEGIN and what was kept go to the own link (px_session_need_link()).
  */
 #ifndef PX_LAZY_H
 #define PX_LAZY_H
