@@ -223,7 +223,7 @@ static void build_limits(cfg_document *document, const cfg_raw *raw, cfg_config 
     config->limits.enforce = WORD(raw->limits.enforce, false);
     config->limits.clients =
         take_number(document, in, "clients", raw->limits.clients, (range){10000, 1, 1000000});
-    uint32_t fourth = (config->limits.clients + 3) / 4; /* all of them may come at once */
+    uint32_t fourth = (config->limits.clients + 3) / 4; /* all clients may come at once */
     config->limits.unauthenticated =
         take_number(document, in, "unauthenticated", raw->limits.unauthenticated,
                     (range){fourth > 100 ? fourth : 100, 1, 1000000});
@@ -303,7 +303,7 @@ static uint32_t few_buckets(const cfg_table *table)
     return table->hash_buckets > 0 && table->hash_buckets < FEW ? table->hash_buckets : FEW;
 }
 
-/* The default, one partition, stands in only if no key says otherwise. */
+/* The default, one partition, holds only if no key says otherwise. */
 static void build_partitions(cfg_document *document, const char *prefix,
                              const cfg_raw_partitions *raw, cfg_table *table)
 {
@@ -379,7 +379,7 @@ static void build_ydb(cfg_document *document, const char *prefix, const cfg_raw_
     free(in);
 }
 
-/* A word, or a mapping. */
+/* `sequences` is a word or a mapping. */
 static void build_sequences(cfg_document *document, const char *prefix, cfg_table *table)
 {
     char *in = cfg_printf("%ssequences.", prefix), *at = cfg_printf("%ssequences", prefix);
@@ -396,10 +396,10 @@ static void build_sequences(cfg_document *document, const char *prefix, cfg_tabl
     free(in);
 }
 
-/* A list, or the word auto, which leaves it empty. */
+/* `primary_key` is a list, or the word auto, which leaves it empty. */
 static void build_primary_key(cfg_document *document, const char *prefix, cfg_table *table)
 {
-    enum { MOST = 1000 }; /* more than are possible, so that it is told */
+    enum { MOST = 1000 }; /* more columns than a key can have, so that the checks can tell */
     for (size_t i = 0; i < MOST; i++) {
         char *where = cfg_printf("%sprimary_key[%zu]", prefix, i);
         const char *column = cfg_document_word(document, where);
@@ -497,7 +497,7 @@ static bool is_columnar(const cfg_raw_table *raw)
     return WORD(raw->store, CFG_STORE_ROW) == CFG_STORE_COLUMN;
 }
 
-/* Those with names of their own, then the patterns, then what is column-oriented. */
+/* Tables with names of their own come first, then patterns, then column-oriented tables. */
 static void build_tables(cfg_document *document, const cfg_raw *raw, cfg_config *config)
 {
     cfg_table *all = cfg_alloc(raw->tables_count * sizeof *all);

@@ -1,6 +1,6 @@
 /*
- * capabilities: what the ydb dialect takes for granted of YDB's PostgreSQL endpoint where it can do
- * without, and why it is thought so. One row a fact; `backend.capabilities` says otherwise.
+ * capabilities: what the ydb dialect assumes about YDB's PostgreSQL endpoint where it can do
+ * without, and the evidence for it. `backend.capabilities` overrides each assumption.
  */
 #ifndef CFG_CAPABILITIES_H
 #define CFG_CAPABILITIES_H
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The rows, and what they are called in the file. */
+/* The capabilities and their names in the configuration file. */
 #define CFG_CAPABILITY_LIST(ROW)                                                                   \
     ROW(UPDATE_FROM, "update_from")                                                                \
     ROW(RETURNING, "returning")                                                                    \
@@ -35,20 +35,20 @@ typedef enum cfg_capability {
         CFG_CAPABILITIES
 } cfg_capability;
 
-/* Where a fact is from; none of them was seen on a running server. */
+/* Where a capability's default is from; none was seen on a running server. */
 typedef enum cfg_evidence {
-    CFG_EVIDENCE_DOCUMENTED, /* on a page of YDB's documentation */
-    CFG_EVIDENCE_SOURCE,     /* read in YDB's source */
-    CFG_EVIDENCE_REPORTED,   /* in an issue or another program's */
-    CFG_EVIDENCE_INFERRED    /* from what is known of the rest */
+    CFG_EVIDENCE_DOCUMENTED, /* a page of YDB's documentation says it */
+    CFG_EVIDENCE_SOURCE,     /* YDB's source shows it */
+    CFG_EVIDENCE_REPORTED,   /* an issue of YDB or of another program reports it */
+    CFG_EVIDENCE_INFERRED    /* other facts about YDB suggest it */
 } cfg_evidence;
 
 typedef struct cfg_capability_row {
     const char *name;
-    bool otherwise; /* what holds if the file does not say */
+    bool otherwise; /* the value where the file gives none */
     cfg_evidence evidence;
-    const char *where; /* which page, file or issue */
-    const char *what;  /* the fact, as it is if the value is yes */
+    const char *where; /* page, file or issue of the evidence */
+    const char *what;  /* what is true where the value is yes */
 } cfg_capability_row;
 
 extern const cfg_capability_row cfg_capability_rows[CFG_CAPABILITIES];
@@ -62,8 +62,8 @@ typedef struct cfg_capabilities {
     bool max_message_written;
 } cfg_capabilities;
 
-/* What nobody has confirmed: "for_update=no uuid_keys=no max_message=1572864", or "". To be
- * freed. */
+/* Lists the values that the file does not confirm: "for_update=no uuid_keys=no
+ * max_message=1572864", or "". To be freed. */
 char *cfg_capabilities_unconfirmed(const cfg_capabilities *capabilities);
 
 #endif

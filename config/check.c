@@ -9,7 +9,7 @@
 
 enum { MAX_KEY = 31 }; /* an index of PostgreSQL has 32 columns, one of them is the hash */
 
-/* Checks of one table need its index, for the lines. */
+/* What the checks of one table need; `prefix` finds the lines. */
 typedef struct table_check {
     cfg_document *document;
     const cfg_raw_table *raw;
@@ -34,7 +34,7 @@ static bool says_capabilities(const cfg_capabilities *capabilities)
     return says;
 }
 
-/* Behind the host there is only a port: the rest is made here. */
+/* The URL of the monitoring endpoint ends with its host and port; keyspread adds the path. */
 static void check_monitoring(cfg_document *document, const char *url)
 {
     if (url == NULL)
@@ -224,7 +224,7 @@ static void check_columns(const table_check *check)
                   table->label, table->primary_key[i]);
 }
 
-/* They are looked for, and until they are known, they are buckets. */
+/* With `discover` the table has buckets until its partitions are known. */
 static void check_discover(const table_check *check, const cfg_config *config)
 {
     const cfg_raw_partitions *raw = check->raw->partitions;
@@ -338,7 +338,7 @@ static bool is_reserved(const char *schema)
            strncmp(schema, "keyspread_old_", 14) == 0;
 }
 
-/* What is said of tables that nobody knows yet. */
+/* Checks what an entry says of tables that are not known yet. */
 static void check_pattern(const table_check *check, const cfg_config *config)
 {
     const cfg_table *table = check->table;
@@ -387,7 +387,7 @@ static void check_repeat(const table_check *check, const cfg_config *config)
               check->table->label);
 }
 
-/* It takes temporary tables. */
+/* copy_on_conflict takes temporary tables. */
 static void check_copy(const table_check *check, const cfg_config *config)
 {
     if (check->table->copy_on_conflict != CFG_COPY_CONFLICT_ERROR &&
@@ -457,7 +457,8 @@ static void check_table(cfg_document *document, const cfg_raw *raw, const cfg_co
 
 /* -- one that is column-oriented -- */
 
-/* What is about a hash in front of the key, which there is none of. */
+/* The key that is about a hash column, which a column-oriented table has none of; NULL if there is
+ * none. */
 static const char *beside_column(const cfg_raw_table *raw)
 {
     return raw->hash_key_count > 0      ? "hash_key"

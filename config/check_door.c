@@ -29,7 +29,7 @@ static void check_listen(cfg_document *document, const cfg_raw *raw, const cfg_c
         const cfg_listen *listen = &config->listen[i];
         char *where = cfg_printf("listen[%zu]", i);
         bool local = cfg_is_local(listen);
-        assert(local || raw->listen != NULL); /* The default is local. */
+        assert(local || raw->listen != NULL); /* The default of `listen` is local. */
         if (!local && config->auth.mode == CFG_AUTH_TRUST && !config->auth.allow_remote_trust)
             cfg_mistake(document, where,
                         "%s is \"%s\", which other machines reach, and auth.mode trust asks nobody "
@@ -62,7 +62,8 @@ static void check_admin(cfg_document *document, const cfg_raw *raw, const cfg_co
 
 /* -- TLS -- */
 
-/* Who asks for certificates relies on it: without TLS for all there would be a way around. */
+/* Certificates can be relied on only if all clients must use TLS: else there is a way around them.
+ */
 static void check_verify(cfg_document *document, const cfg_raw *raw, const cfg_config *config)
 {
     if (raw->client_tls.verify != NULL && config->client_tls.ca == NULL)
@@ -118,7 +119,7 @@ static void check_auth(cfg_document *document, const cfg_config *config)
                     mode);
 }
 
-/* The password itself comes from the client: nobody may be able to read along. */
+/* In mode forward the client sends its password itself, which must not be readable on the way. */
 static void check_forward(cfg_document *document, const cfg_raw *raw, const cfg_config *config)
 {
     for (size_t i = 0; i < config->listen_count; i++) {
@@ -136,7 +137,7 @@ static void check_forward(cfg_document *document, const cfg_raw *raw, const cfg_
 
 void cfg_check_door(cfg_document *document, const cfg_raw *raw, const cfg_config *config)
 {
-    /* Only when every address was understood are the indexes those of the file. */
+    /* The indexes are those of the file only if every address was understood. */
     bool understood = raw->listen == NULL || raw->listen_count == config->listen_count;
     if (understood)
         check_listen(document, raw, config);

@@ -38,8 +38,8 @@ typedef enum cfg_copy_conflicts {
 } cfg_copy_conflicts;
 typedef enum cfg_null_key { CFG_NULL_KEY_ERROR, CFG_NULL_KEY_ALLOW } cfg_null_key;
 typedef enum cfg_atomicity { CFG_ATOMICITY_STATEMENT, CFG_ATOMICITY_PARTITION } cfg_atomicity;
-/* Whether a transaction of INSERTs alone waits here for its COMMIT: as its session says, if that
- * says it; or as the table says. */
+/* Whether keyspread keeps a transaction of INSERTs until its COMMIT. A session's setting goes
+ * before the table's. */
 typedef enum cfg_transactions {
     CFG_TRANSACTIONS_UNSAID,
     CFG_TRANSACTIONS_EAGER,
@@ -47,8 +47,8 @@ typedef enum cfg_transactions {
 } cfg_transactions;
 typedef enum cfg_sequences { CFG_SEQUENCES_SESSION, CFG_SEQUENCES_IGNORE } cfg_sequences;
 typedef enum cfg_tls_mode { CFG_TLS_DISABLE, CFG_TLS_PREFER, CFG_TLS_REQUIRE } cfg_tls_mode;
-/* Certificates of clients: asked for if there is a `ca`, and then: one that is given must be good;
- * one must be given; its common name must be the user's, too. */
+/* What a client's certificate must be, if there is a `ca`. OPTIONAL: good, if one is given. CA:
+ * given and good. FULL: its common name must be the user's, too. */
 typedef enum cfg_tls_verify {
     CFG_TLS_VERIFY_OPTIONAL,
     CFG_TLS_VERIFY_CA,
@@ -107,7 +107,7 @@ typedef struct cfg_partitions {
     uint32_t buckets; /* 0 = not this */
     uint64_t *at;
     size_t at_count;
-    bool discover; /* the monitoring endpoint is asked for the table's own */
+    bool discover; /* the monitoring endpoint is asked for the table's partitions */
 } cfg_partitions;
 
 typedef struct cfg_batch {
@@ -129,11 +129,11 @@ typedef struct cfg_table {
     char *schema; /* NULL if not written */
     char *name;
     char *label;  /* what cfg_table_label() gives */
-    bool pattern; /* it is all tables whose names begin with `name`, and are none of another's */
-    cfg_exception *exceptions; /* Tables of its schema that are not of the pattern. */
+    bool pattern; /* a pattern: all tables whose names begin with `name`, but for closer entries' */
+    cfg_exception *exceptions; /* tables of the schema that are not of the pattern */
     size_t exception_count;
     char **primary_key;
-    size_t primary_key_count; /* 0, of a pattern: as each of its tables has it */
+    size_t primary_key_count; /* 0 in a pattern whose tables have keys of their own */
     char **hash_key;          /* defaulted: the first key column */
     size_t hash_key_count;    /* 0: the first column of each table's key */
     char *hash_column; /* defaulted: <first hash_key column>_hash, or keyspread_hash where that is
@@ -160,15 +160,15 @@ typedef struct cfg_table {
     uint32_t block; /* numbers of a sequence that are drawn at once; 1 */
     cfg_batch batch;
     cfg_ydb ydb;
-    char **partition_key; /* of a columnar one; NULL of the others */
+    char **partition_key; /* partition key of a column-oriented table; else NULL */
     size_t partition_key_count;
-    size_t place;  /* among all of the file */
-    unsigned line; /* in the file, for messages */
+    size_t place;  /* index among all tables of the file */
+    unsigned line; /* line of the table in the file, for messages */
 } cfg_table;
 
 typedef struct cfg_config {
-    char *path; /* of the file */
-    char *text; /* … and its bytes */
+    char *path; /* path of the file */
+    char *text; /* bytes of the file */
     size_t text_len;
     cfg_listen *listen;
     size_t listen_count;
@@ -177,13 +177,13 @@ typedef struct cfg_config {
     struct {
         cfg_tls_mode mode;     /* defaulted: prefer if there is a cert, else disable */
         char *cert, *key, *ca; /* absolute paths, NULL if not written */
-        unsigned cert_line, key_line, ca_line; /* in the file, for messages */
+        unsigned cert_line, key_line, ca_line; /* lines in the file, for messages */
         cfg_tls_verify verify;
     } client_tls;
     struct {
         cfg_auth_mode mode;
         char *users_file;         /* absolute path, NULL if not written */
-        unsigned users_file_line; /* in the file, for messages */
+        unsigned users_file_line; /* line in the file, for messages */
         bool allow_remote_trust;
     } auth;
     struct {
@@ -192,19 +192,19 @@ typedef struct cfg_config {
     } admin;
     struct {
         char *dsn;
-        unsigned dsn_line; /* in the file, for messages */
+        unsigned dsn_line; /* line in the file, for messages */
         cfg_dialect dialect;
-        cfg_capabilities capabilities; /* of dialect ydb */
+        cfg_capabilities capabilities; /* capabilities of YDB's endpoint */
         char *monitoring;              /* http://host:8765, NULL if not written */
         uint32_t monitoring_s;         /* 30 */
         cfg_links links;
         uint32_t max_links;    /* 90 */
         uint32_t batch_links;  /* 8 */
         uint32_t link_wait_ms; /* 10000 */
-        uint32_t link_age_s;   /* 600: of links for batches */
+        uint32_t link_age_s;   /* 600: age at which links for batches are closed */
         uint32_t connect_ms;   /* 10000 */
         uint32_t catalog_s;    /* 10 */
-        /* Of YDB alone: */
+        /* The rest is for dialect ydb only. */
         bool allow_cleartext; /* passwords may travel unencrypted to other machines */
         bool exact_counts;    /* rows that UPDATE and DELETE touch are counted; true */
         uint64_t max_message; /* 1536 KiB: the longest text that is sent */
@@ -214,19 +214,19 @@ typedef struct cfg_config {
     } backend;
     cfg_log_level log_level;
     cfg_table *tables;
-    size_t table_count;   /* with names of their own */
-    size_t pattern_count; /* behind these */
-    /* … and behind those: column-oriented tables, which DDL is printed for. Nothing else is done
-     * about them: statements pass untouched. */
+    size_t table_count;   /* tables with names of their own, first in `tables` */
+    size_t pattern_count; /* patterns, behind the tables with names in `tables` */
+    /* Column-oriented tables, last in `tables`. Only DDL is printed for them: statements about them
+     * pass unchanged. */
     size_t columnar_count;
-    bool has_lazy; /* One of its tables says transactions: lazy. */
+    bool has_lazy; /* A table says transactions: lazy. */
     struct {
         uint64_t row_bytes; /* 8 MiB */
         uint64_t key_bytes; /* 2 KiB */
         bool enforce;
         uint32_t clients;                     /* 10000 */
         uint32_t unauthenticated;             /* a fourth of clients, at least 100 */
-        uint32_t unauthenticated_per_address; /* a fourth of them */
+        uint32_t unauthenticated_per_address; /* a fourth of `unauthenticated` */
         uint32_t clients_per_address;         /* 0 = no limit of its own */
         uint32_t startup_ms;                  /* 10000 */
         uint64_t incomplete_bytes;            /* 128 MiB: what clients have sent in part, in all */
@@ -239,17 +239,17 @@ typedef struct cfg_config {
 
 /* NULL is fine. */
 void cfg_free(cfg_config *config);
-/* Made of files of the same bytes: whatever one says, the other says. */
+/* Whether both were made of files with the same bytes. */
 bool cfg_same_text(const cfg_config *a, const cfg_config *b);
 
 /* "name" or "schema.name", as the file wrote it, for messages; valid as long as the config. */
 const char *cfg_table_label(const cfg_table *table);
 /* Finds a table by the label or the bare name; NULL if there is none. */
 const cfg_table *cfg_find_table(const cfg_config *config, const char *name);
-/* One of the columnar ones, by name or label; NULL: none is called so. */
+/* Finds a column-oriented table by its name or label; NULL if there is none. */
 const cfg_table *cfg_find_columnar(const cfg_config *config, const char *name);
-/* The pattern that a table is of which has no entry of its own: of those that its name begins
- * with the longest; NULL if there is none. */
+/* Finds the pattern of a table without an entry of its own: the longest that its name begins with;
+ * NULL if there is none. */
 const cfg_table *cfg_find_pattern(const cfg_config *config, const char *schema, const char *name);
 
 /* The i-th of the file's column-oriented tables. */

@@ -139,7 +139,7 @@ static void note_syntax(cfg_document *document, const yaml_parser_t *parser)
         cfg_note_line(document, line, "is not YAML: %s", problem);
 }
 
-/* One document and no more: a second one would be silently without effect. */
+/* Refuses a second document, which would silently have no effect. */
 static void refuse_second(cfg_document *document, yaml_parser_t *parser)
 {
     yaml_document_t second;

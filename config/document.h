@@ -16,7 +16,8 @@ typedef struct cfg_note {
     char *text;
 } cfg_note;
 
-/* All zero but `path` and the bytes is an unread document; cfg_document_free() frees the rest. */
+/* A document that is all zero but for `path` and the bytes is unread; cfg_document_free() frees the
+ * rest. */
 typedef struct cfg_document {
     const char *path;
     char *bytes;
@@ -25,8 +26,8 @@ typedef struct cfg_document {
     yaml_document_t yaml;
     cfg_note *notes;
     size_t note_count;
-    size_t mistakes; /* of the notes, those that are not warnings */
-    size_t unknown;  /* of the mistakes, unknown keys: the rest of the file can be checked still */
+    size_t mistakes; /* notes that are not warnings */
+    size_t unknown;  /* mistakes that are unknown keys: the rest can be checked still */
 } cfg_document;
 
 /* Reads and parses the file. False (with a mistake noted) if it cannot be read or is not one YAML
@@ -37,13 +38,13 @@ void cfg_document_free(cfg_document *document);
 /* The line of what stands at `where` ("tables[1].batch.rows"), or of the nearest thing around it.
  */
 unsigned cfg_document_line(cfg_document *document, const char *where);
-/* The single value that is written there; NULL: none is. */
+/* The single value at `where`; NULL if there is none. */
 const char *cfg_document_word(cfg_document *document, const char *where);
 
 /* Notes a mistake, or a warning, at a line (0: of the file as a whole). */
 void cfg_note_line(cfg_document *document, unsigned line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* … at `where`. */
+/* Note a mistake or a warning at the line of `where`. */
 void cfg_mistake(cfg_document *document, const char *where, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void cfg_warning(cfg_document *document, const char *where, const char *format, ...)

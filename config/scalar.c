@@ -150,8 +150,8 @@ bool cfg_is_local(const cfg_listen *listen)
     return inet_pton(AF_INET6, listen->host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
-/* One part of a table's name; NULL if it is malformed, else where it ends: also before a `*`, which
- * may stand in the place of the name. */
+/* Reads one part of a table's name; NULL if it is malformed, else where it ends: also before a `*`,
+ * which may stand in the place of the name. */
 static const char *name_part(const char *text, char *part)
 {
     size_t len = 0;

@@ -12,7 +12,7 @@ enum { CFG_MAX_NAME = 63 }; /* bytes of a name in PostgreSQL: NAMEDATALEN - 1 */
 
 /* "1MiB", "2KiB", "1GiB", "500" (bytes). */
 CFG_MUST_CHECK const char *cfg_parse_size(const char *text, uint64_t *bytes);
-/* A decimal number in the range of the type, as its bit pattern. */
+/* Reads a decimal number in the range of the type, as its bit pattern. */
 CFG_MUST_CHECK const char *cfg_parse_hash(const char *text, cfg_hash_type type, uint64_t *hash);
 /* "host:port", "[v6]:port", "/path". Fills owned strings; on a mistake there is nothing to free. */
 CFG_MUST_CHECK const char *cfg_parse_listen(const char *text, cfg_listen *listen);

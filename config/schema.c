@@ -32,7 +32,7 @@ static const cyaml_strval_t upsert_firsts[] = {{"select", false}, {"insert", tru
 static const cyaml_strval_t update_counts[] = {{"exact", true}, {"unknown", false}};
 static const cyaml_strval_t dialects[] = {{"postgres", CFG_DIALECT_POSTGRES},
                                           {"ydb", CFG_DIALECT_YDB}};
-/* For libcyaml a value is an integer of the field's size. */
+/* libcyaml takes a word for an integer of the field's size. */
 static const cyaml_strval_t yes_or_no[] = {{"no", false}, {"yes", true}};
 static const cyaml_strval_t links_modes[] = {
     {"auto", CFG_LINKS_AUTO}, {"on_login", CFG_LINKS_ON_LOGIN}, {"on_demand", CFG_LINKS_ON_DEMAND}};
@@ -57,7 +57,7 @@ static const cyaml_strval_t copy_conflicts[] = {{"error", CFG_COPY_CONFLICT_ERRO
                                                 {"update", CFG_COPY_CONFLICT_UPDATE}};
 static const cyaml_strval_t null_keys[] = {{"error", CFG_NULL_KEY_ERROR},
                                            {"allow", CFG_NULL_KEY_ALLOW}};
-/* The words of a switch, and one more. */
+/* The values of `hide`: those of a switch, and strict. */
 static const cyaml_strval_t hides[] = {{"true", CFG_HIDE_YES},     {"yes", CFG_HIDE_YES},
                                        {"on", CFG_HIDE_YES},       {"false", CFG_HIDE_NO},
                                        {"no", CFG_HIDE_NO},        {"off", CFG_HIDE_NO},

@@ -128,14 +128,13 @@ typedef struct cfg_raw {
 } cfg_raw;
 
 extern const cyaml_schema_value_t cfg_schema;
-/* `sequences` is a word or a mapping, of which libcyaml knows nothing: it ignores the key, and what
- * was written is taken of the document. */
+/* The two forms of `sequences`. libcyaml ignores the key; its value is read from the document. */
 extern const cyaml_schema_value_t cfg_sequences_word, cfg_sequences_mapping;
-/* … and that primary_key has. */
+/* The two forms of `primary_key`, which libcyaml ignores as well. */
 extern const cyaml_schema_value_t cfg_key_word, cfg_key_list;
 
-/* What to say of a key that the design has but this version has not; NULL for a key that is
- * nobody's. `mapping` is where it stands: "", "tables", "tables.partitions" … */
+/* The message for a key that is planned but not in this version; NULL for any other key. `mapping`
+ * is where the key stands: "", "tables" or "tables.partitions", say. */
 const char *cfg_schema_later(const char *mapping, const char *key);
 
 #endif

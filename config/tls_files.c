@@ -9,7 +9,7 @@
 
 #include "config/document.h"
 
-/* A file that a key names, and where. */
+/* A file that a key of client_tls names. */
 typedef struct named {
     const cfg_config *config;
     const char *key, *path;
@@ -39,7 +39,8 @@ static bool is_readable(const named *file, struct stat *about)
     return S_ISREG(about->st_mode) || wrong(file, "is not a regular file", "it takes a PEM file");
 }
 
-/* As PostgreSQL asks of its own: the group may read a key of root, which gives it to services. */
+/* Whether the key is as private as PostgreSQL asks of its own: the group may read a key of root,
+ * which gives it to services. */
 static bool is_private(const named *file, const struct stat *about)
 {
     mode_t forbidden = about->st_uid == 0 ? S_IWGRP | S_IXGRP | S_IRWXO : S_IRWXG | S_IRWXO;

@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-/* They are there, and nobody else can read the key. False: each mistake is printed, as those of
- * cfg_load(). */
+/* Checks that the files are there and that others cannot read the key. False: each mistake is
+ * printed, as those of cfg_load(). */
 CFG_MUST_CHECK bool cfg_check_files(const cfg_config *config, FILE *errors);
 
 #endif

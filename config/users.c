@@ -13,7 +13,7 @@
 enum {
     MAX_FILE = 64 << 20,
     MAX_SECRET = 996,  /* bytes; PgBouncer and old libpq take no longer passwords */
-    MAX_MISTAKES = 100 /* more say nothing new: it is another kind of file */
+    MAX_MISTAKES = 100 /* more mistakes mean another kind of file */
 };
 
 static const char verifier_start[] = "SCRAM-SHA-256$";
@@ -38,7 +38,8 @@ static bool check_file(cfg_document *notes, int file, size_t *size)
     return notes->mistakes == 0;
 }
 
-/* The `size` bytes, and room for a zero; no stream, whose buffer would keep a copy of the secrets. */
+/* The `size` bytes, and room for a zero; no stream, whose buffer would keep a copy of the secrets.
+ */
 static char *read_bytes(cfg_document *notes, int file, size_t *size)
 {
     char *bytes = cfg_alloc(*size + 1);
@@ -52,7 +53,7 @@ static char *read_bytes(cfg_document *notes, int file, size_t *size)
     return bytes;
 }
 
-/* Never waits: a pipe's other end may be nobody. */
+/* Opening the file never waits: a pipe may have no other end. */
 static char *read_file(cfg_document *notes, size_t *size)
 {
     int file = open(notes->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -117,7 +118,7 @@ static const char *skip_base64(const char *text, char stop, size_t bytes)
     return stop == '\0' ? text + len : text + len + 1;
 }
 
-/* Its shape only: iterations, salt, stored key, server key. */
+/* Checks the shape of a verifier only: iterations, salt, stored key, server key. */
 static bool is_verifier(const char *secret)
 {
     const char *at = secret + strlen(verifier_start);

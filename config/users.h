@@ -16,12 +16,12 @@ typedef struct cfg_user {
     char *name;
     char *secret;
     bool verifier; /* `secret` is "SCRAM-SHA-256$…", its shape checked; else a plain password */
-    unsigned line; /* in the file, for messages */
+    unsigned line; /* line of the user in the file, for messages */
 } cfg_user;
 
 typedef struct cfg_users {
-    char *path;     /* of the file */
-    cfg_user *list; /* by name, each once */
+    char *path;     /* path of the file of users */
+    cfg_user *list; /* users sorted by name, each name once */
     size_t count;
 } cfg_users;
 

@@ -47,7 +47,7 @@ static bool is_null(const yaml_node_t *node)
     return *text == '\0' || strcmp(text, "~") == 0 || strcmp(text, "null") == 0;
 }
 
-/* A list of words for a message: "a, b or c", where `last` is " or ". */
+/* Joins words for a message: "a, b or c", where `last` is " or ". */
 static char *join(const char *const *words, size_t count, const char *last)
 {
     char *text = cfg_copy("");
@@ -177,7 +177,8 @@ static bool says(const cfg_document *document, const yaml_node_t *node, const ch
     return false;
 }
 
-/* Only YDB's column-oriented tables get no hash. */
+/* Whether a key is required: hash_function is, but for YDB's column-oriented tables, which get no
+ * hash. */
 static bool is_required(const cfg_document *document, const yaml_node_t *node,
                         const cyaml_schema_field_t *field)
 {
@@ -287,7 +288,7 @@ static void walk_scalar(cfg_document *document, const cyaml_schema_value_t *sche
     }
 }
 
-/* What a key with two forms is, by the one that is written. */
+/* The schema of a key with two forms, by the form that is written. */
 static const cyaml_schema_value_t *one_of_two(const yaml_node_t *node, const place *at)
 {
     if (strcmp(at->mapping, "tables.primary_key") != 0)

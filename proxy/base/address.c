@@ -11,7 +11,7 @@
 
 struct px_address {
     px_addresses *all;
-    px_address *next; /* in its bucket */
+    px_address *next; /* next address in the same bucket */
     struct in6_addr key;
     unsigned connections, guests;
     char text[INET6_ADDRSTRLEN];
@@ -19,7 +19,7 @@ struct px_address {
 
 enum { BUCKETS = 4096 };
 
-/* An address is here as long as it has connections. */
+/* The addresses that have connections. */
 struct px_addresses {
     pthread_mutex_t lock;
     px_address *buckets[BUCKETS];

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* False, and nothing counted, if there are `most` already. */
+/* Counts one more. False, and nothing counted, if there are `most` already. */
 static inline bool px_claim(_Atomic unsigned *counter, unsigned most)
 {
     unsigned taken = atomic_load(counter);
@@ -19,7 +19,7 @@ static inline bool px_claim(_Atomic unsigned *counter, unsigned most)
     return false;
 }
 
-/* Likewise, `more` bytes of memory. */
+/* Counts `more` bytes of memory. False, and nothing counted, if there would be more than `most`. */
 static inline bool px_claim_bytes(_Atomic size_t *used, size_t more, size_t most)
 {
     size_t now = atomic_load(used);

@@ -17,8 +17,8 @@ void px_log_level(cfg_log_level level)
     atomic_store(&threshold, level);
 }
 
-/* What one conversion of the format, between `%` and its letter, makes of the next argument: those
- * that px_log() names, and no others. */
+/* Adds what one conversion of the format, between `%` and its letter, makes of the next argument:
+ * those that px_log() names, and no others. */
 static void add_argument(const char *spec, size_t len, va_list *args, pgw_buf *value)
 {
     char copy[8];
@@ -40,10 +40,10 @@ static void add_argument(const char *spec, size_t len, va_list *args, pgw_buf *v
     else if (strcmp(copy, "%.1f") == 0)
         pgw_buf_addf(value, "%.1f", va_arg(*args, double));
     else
-        abort(); /* a mistake of ours, which the first such line would show */
+        abort(); /* a mistake in the format, which the first such line shows */
 }
 
-/* One `key=…` of the format, up to the blank behind it: nothing in its value can end it. */
+/* Adds one `key=…` of the format, up to the blank behind it: nothing in its value can end it. */
 static const char *add_field(const char *format, va_list *args, pgw_buf *line)
 {
     size_t key = strcspn(format, "=") + 1;
@@ -91,6 +91,6 @@ void px_log(cfg_log_level level, const char *event, const char *format, ...)
     va_end(args);
     pgw_buf_add_byte(&line, '\n');
     ssize_t written = write(STDERR_FILENO, line.ptr, line.len);
-    (void)written; /* there is nowhere else to complain */
+    (void)written; /* a failed write cannot be reported anywhere else */
     pgw_buf_free(&line);
 }

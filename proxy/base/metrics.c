@@ -94,7 +94,7 @@ static uint32_t pack(pgw_slice sqlstate)
     return packed + 1;
 }
 
-/* PX_CODES if all places are taken by others. */
+/* The place of a SQLSTATE; PX_CODES if all places are taken by others. */
 static size_t place_of(struct px_codes *codes, uint32_t packed)
 {
     for (size_t i = 0; packed != 0 && i < PX_CODES; i++) {
@@ -215,7 +215,7 @@ static int compare_numbers(const void *a, const void *b)
     return (*left > *right) - (*left < *right);
 }
 
-/* Sorted, the rows of a partition stand together. */
+/* Counts sorted rows, in which those of a partition stand together. */
 static void count_sorted(px_table_metrics *table, uint32_t partitions, const uint32_t *sorted,
                          size_t rows, size_t *touched)
 {
@@ -231,7 +231,7 @@ static void count_sorted(px_table_metrics *table, uint32_t partitions, const uin
 
 enum { FEW_PARTITIONS = 64 };
 
-/* Where there are few partitions nothing is sorted. False: there are more. */
+/* Counts without sorting where there are few partitions. False: there are more. */
 static bool count_few(px_table_metrics *table, uint32_t partitions, const uint32_t *numbers,
                       size_t rows, size_t *touched)
 {

@@ -24,7 +24,7 @@ typedef enum px_counter {
     PX_SENT_CLIENT,
     PX_SENT_BACKEND,
     PX_LINK_FAILURES,
-    PX_UNITS_COMMITTED, /* these six are all */
+    PX_UNITS_COMMITTED, /* the outcome of a unit: this and the next five */
     PX_UNITS_REROUTED,
     PX_UNITS_FAILED,
     PX_UNITS_UNKNOWN,
@@ -57,7 +57,7 @@ typedef enum px_counter {
     PX_TRANSACTIONS_SENT,
     PX_TRANSACTIONS_EMPTY,
     PX_TRANSACTIONS_LAZY,
-    PX_ORDINARY_STATEMENT, /* made ordinary: these are all */
+    PX_ORDINARY_STATEMENT, /* why a lazy transaction was made ordinary: this and the next seven */
     PX_ORDINARY_SAVEPOINT,
     PX_ORDINARY_RETURNING,
     PX_ORDINARY_CONFLICT,
@@ -80,7 +80,7 @@ typedef enum px_counter {
     PX_COUNTERS
 } px_counter;
 
-/* What is read when it is asked for. */
+/* Numbers that are read when the metrics are asked for. */
 typedef enum px_gauge {
     PX_CLIENTS_LOGGED_IN,
     PX_CLIENTS_LOGGING_IN,
@@ -98,7 +98,7 @@ typedef enum px_gauge {
 } px_gauge;
 
 typedef enum px_histogram {
-    PX_LINK_WAIT_SESSION, /* these in nanoseconds */
+    PX_LINK_WAIT_SESSION, /* nanoseconds, like the next two */
     PX_LINK_WAIT_BATCH,
     PX_UNIT_DURATION,
     PX_BATCH_ROWS,
@@ -108,16 +108,16 @@ typedef enum px_histogram {
 
 /* How a table is read. */
 typedef enum px_read_kind {
-    PX_READ_KEY,  /* by its key: one partition */
-    PX_READ_SEEK, /* from a place that an index finds, in each partition */
-    PX_READ_SCAN, /* whole */
+    PX_READ_KEY,  /* one partition is read, by the table's key */
+    PX_READ_SEEK, /* each partition is read from a place that an index finds */
+    PX_READ_SCAN, /* the whole table is read */
     PX_READS
 } px_read_kind;
 
 enum {
-    PX_BUCKETS = 15,     /* the most a histogram has; one more for what is above them */
+    PX_BUCKETS = 15,     /* most bounds of a histogram; one bucket more is for larger values */
     PX_CODES = 128,      /* SQLSTATEs that are told apart */
-    PX_PARTITIONS = 256, /* a table with more of them is counted as one */
+    PX_PARTITIONS = 256, /* most partitions that are counted one by one */
     PX_CACHE_LINE = 64
 };
 
@@ -126,33 +126,34 @@ enum {
 typedef _Atomic uint64_t px_number;
 
 typedef struct px_table_metrics {
-    struct px_table_metrics *next; /* never changed once others can see this */
+    struct px_table_metrics *next; /* never changed once other threads can see the table */
     char *name;
-    px_number partitions; /* the table's, as far as they are shown one by one */
-    px_number rows[PX_PARTITIONS + 1], requests[PX_PARTITIONS + 1]; /* the last: of larger tables */
+    px_number partitions; /* partitions of the table that are shown one by one */
+    /* The last entry is for all partitions that are not counted one by one. */
+    px_number rows[PX_PARTITIONS + 1], requests[PX_PARTITIONS + 1];
     px_number reads[PX_READS];
-    px_number limit_rows, limit_bytes; /* of batches, in force; 0 = no queue has one */
-    uint64_t least_rows, least_bytes;  /* while they are looked for; 0 = none yet */
+    px_number limit_rows, limit_bytes; /* limits of batches in force; 0 = no queue has one */
+    uint64_t least_rows, least_bytes;  /* least limits since px_limits_begin(); 0 = none yet */
 } px_table_metrics;
 
-/* One thread's. Written by it alone, read by any. */
+/* What one thread counts: only it writes, any thread reads. */
 typedef struct px_metrics {
     px_number counters[PX_COUNTERS];
     px_number buckets[PX_HISTOGRAMS][PX_BUCKETS + 1], sums[PX_HISTOGRAMS];
-    px_number errors[PX_CODES + 1]; /* by place in `codes`; the last: others */
+    px_number errors[PX_CODES + 1]; /* errors by place in `codes`; the last: other SQLSTATEs */
     px_number catalog_loaded;       /* Unix seconds; 0 = never */
     px_table_metrics *_Atomic tables;
     struct px_codes *codes; /* the SQLSTATEs that the process has told */
     bool owns_codes;
 } px_metrics;
 
-/* With a list of SQLSTATEs of its own, or that of `with`, which must live longer. */
+/* Makes one with its own list of SQLSTATEs, or with that of `with`, which must live longer. */
 px_metrics *px_metrics_new(const px_metrics *with);
 void px_metrics_free(px_metrics *metrics); /* NULL is fine */
 /* Adds all of `one`, which another thread may be counting in. */
 void px_metrics_add(px_metrics *sum, const px_metrics *one);
 
-/* Relaxed, and no read-modify-write: there is one writer. */
+/* Each number has one writer, so that no atomic read-modify-write is needed. */
 static inline void px_number_add(px_number *number, uint64_t more)
 {
     uint64_t before = atomic_load_explicit(number, memory_order_relaxed);
@@ -170,29 +171,29 @@ static inline void px_count(px_metrics *metrics, px_counter counter, uint64_t mo
 }
 
 void px_observe(px_metrics *metrics, px_histogram histogram, uint64_t value);
-/* An error was told to a client. */
+/* Counts an error that a client was told. */
 void px_count_error(px_metrics *metrics, pgw_slice sqlstate);
 /* The SQLSTATE that is counted at a place of `errors`; "" if none is. */
 void px_metrics_code(const px_metrics *metrics, size_t place, char code[6]);
-/* A login ended: NULL if well, else with this SQLSTATE. */
+/* Counts the end of a login: `sqlstate` is NULL if it went well. */
 void px_count_login(px_metrics *metrics, const char *sqlstate);
 
-/* A table that is shown before anything is counted, with the limits that are configured. */
+/* Shows a table before anything is counted for it, with its configured limits. */
 void px_metrics_expect(px_metrics *sum, const char *table, uint64_t partitions, uint64_t limit_rows,
                        uint64_t limit_bytes);
-/* A request with `rows` rows was sent; `numbers` are their partitions, of `partitions` that the
- * table has. */
+/* Counts a request with `rows` rows; `numbers` are their partitions, of `partitions` that the table
+ * has. */
 void px_count_request(px_metrics *metrics, const char *table, uint32_t partitions,
                       const uint32_t *numbers, size_t rows);
-/* … all of them of one partition. */
+/* Counts a request whose `rows` rows are all of partition `number`. */
 void px_count_request_to(px_metrics *metrics, const char *table, uint32_t partitions,
                          uint32_t number, size_t rows);
 
-/* A statement was sent that reads a table; `schema` NULL: `name` is all of what it is counted as.
+/* Counts a statement that reads a table. `schema` NULL: `name` is the whole name that is counted.
  */
 void px_count_read(px_metrics *metrics, const char *schema, const char *name, px_read_kind kind);
 
-/* The limits of batches in force: begin, every queue's, end. */
+/* Collects the limits of batches in force: begin, note those of each queue, end. */
 void px_limits_begin(px_metrics *metrics);
 void px_limits_note(px_metrics *metrics, const char *table, uint64_t rows, uint64_t bytes);
 void px_limits_end(px_metrics *metrics);

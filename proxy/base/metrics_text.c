@@ -140,7 +140,7 @@ static const entry gauges[PX_GAUGES] = {
 
 static const struct {
     entry entry;
-    double unit; /* what a value is to be divided by */
+    double unit; /* divisor of the values */
 } histograms[PX_HISTOGRAMS] = {
     [PX_LINK_WAIT_SESSION] = {{"keyspread_link_wait_seconds", "kind=\"session\"",
                                "How long sessions and batches waited for a link."},
@@ -273,7 +273,7 @@ static void write_partitions(const char *family, const px_table_metrics *table,
 static void write_limit(const char *family, const px_table_metrics *table, uint64_t limit,
                         pgw_buf *out)
 {
-    if (limit == 0) /* it is not in the file any more */
+    if (limit == 0) /* the table is not in the file any more */
         return;
     pgw_buf_addf(out, "%s{table=\"", family);
     write_label(out, table->name);

@@ -13,21 +13,21 @@
 
 typedef struct px_quota {
     _Atomic unsigned links;    /* open or being opened */
-    _Atomic unsigned pools;    /* that have links, or rows that wait for one */
+    _Atomic unsigned pools;    /* pools that have links, or rows that wait for one */
     _Atomic unsigned wanting;  /* pools that have less than their part, and found no more */
-    _Atomic unsigned starving; /* of them, those that have none */
+    _Atomic unsigned starving; /* pools that have no link, and found none */
 } px_quota;
 
-/* All that there may be: backend.batch_links, one a worker at least, and never more than half of
- * backend.max_links. */
+/* The most links for batches: backend.batch_links, one a worker at least, and never more than half
+ * of backend.max_links. */
 unsigned px_quota_most(const cfg_config *config, unsigned workers);
-/* What a pool may have when all want some: its even share of them, one at least. */
+/* How many links a pool may have when all want some: an even share, at least one. */
 unsigned px_quota_part(const px_quota *quota, unsigned most);
-/* One more link for a pool that has `count` of them; false if there is none left for it. Any
- * thread; given back by px_quota_release(). */
+/* Takes one more link for a pool that has `count`; false if none is left for it. Any thread; given
+ * back by px_quota_release(). */
 bool px_quota_claim(px_quota *quota, unsigned most, size_t count);
 void px_quota_release(px_quota *quota);
-/* Keeps one of the counts: sets `*is` to `now`, and counts the change. */
+/* Sets `*is` to `now`, and counts the change in one of the counters. */
 void px_quota_count(_Atomic unsigned *counter, bool *is, bool now);
 
 #endif

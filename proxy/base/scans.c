@@ -9,7 +9,7 @@
 #include <xxhash.h>
 
 typedef struct scan {
-    uint64_t hash; /* Of the table's label and the shape. */
+    uint64_t hash; /* hash of the table's label and the shape */
     unsigned long long times;
     char *table, *shape;
 } scan;
@@ -55,8 +55,8 @@ static uint64_t hash_of(const char *table, const char *shape)
     return XXH3_64bits_withSeed(shape, strlen(shape), XXH3_64bits(table, strlen(table)));
 }
 
-/* The place of a new one. Where all are taken that is the place of one that was met least, and it
- * begins with what that had: what is met often is then never lost. */
+/* The place for a new statement: a free one, or that of the statement met least, whose count the
+ * new one goes on with. So what is met often is never lost. */
 static scan *place_of(px_scans *scans)
 {
     if (scans->count < PX_SCANS_KEPT)

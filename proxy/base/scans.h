@@ -15,9 +15,10 @@ enum {
 
 px_scans *px_scans_new(void);
 void px_scans_free(px_scans *scans); /* NULL is fine */
-/* A statement of this shape has read the whole table. Any thread; both texts are copied. */
+/* Notes that a statement of this shape has read the whole table. Any thread; both texts are copied.
+ */
 void px_scans_note(px_scans *scans, const char *table, const char *shape);
-/* A line of the log for each of those that were met most since the last time, the first of them
+/* Logs a line for each of the statements that were met most since the last time, the most frequent
  * first. Any thread. */
 void px_scans_log(px_scans *scans);
 

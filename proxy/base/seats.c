@@ -14,7 +14,7 @@ static void unlink_seat(px_seat_list *list, px_seat *seat)
     seat->previous = seat->next = NULL;
 }
 
-/* Behind those who have asked earlier. */
+/* Puts the seat behind those that asked earlier. */
 static void link_seat(px_seat_list *list, px_seat *seat)
 {
     px_seat *before = list->last;
@@ -33,7 +33,7 @@ static bool is_sessions(px_seat_kind kind)
     return kind == PX_SEAT_SESSION || kind == PX_SEAT_BORROWER;
 }
 
-/* Sessions leave one for batches. */
+/* The own links of sessions leave one link for batches. */
 static unsigned most_of(px_seat_kind kind, unsigned most)
 {
     return kind == PX_SEAT_SESSION && most > 1 ? most - 1 : most;
@@ -63,7 +63,7 @@ static void count_out(px_seats *seats, px_seat *seat)
 
 /* ---- who is next ---- */
 
-/* Who waits for what sessions leave to others holds up none of these. */
+/* The seat that is next. A kind that may have no link now does not hold up the others. */
 static px_seat *next_of(const px_seats *seats, unsigned most)
 {
     px_seat *next = NULL;
@@ -79,7 +79,7 @@ static px_seat *next_of(const px_seats *seats, unsigned most)
     return next;
 }
 
-/* `asker` need not be called. */
+/* Gives free links to the seats that wait, and calls their owners, but not that of `asker`. */
 static void serve(px_seats *seats, const px_seat *asker, unsigned most)
 {
     for (px_seat *next; (next = next_of(seats, most)) != NULL;) {
@@ -105,7 +105,7 @@ bool px_seats_take(px_seats *seats, px_seat *seat, unsigned most)
         seat->asked = seats->asked++;
         link_seat(&seats->waiting[seat->kind], seat);
     }
-    serve(seats, seat, most); /* there may be more of them than before, too */
+    serve(seats, seat, most); /* `most` may have grown */
     if (seat->state == PX_SEAT_CALLED)
         take_called(seats, seat);
     bool taken = seat->state == PX_SEAT_TAKEN;

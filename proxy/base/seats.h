@@ -10,32 +10,32 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whose link it is to be for, in whose order: who looks at tables comes first, for all others wait
- * for that. */
+/* What a link is for. A look at the tables comes first, for all others wait for it. */
 typedef enum px_seat_kind {
     PX_SEAT_LOOK,
     PX_SEAT_BATCH,
-    PX_SEAT_BORROWER, /* a session that only asks: it may have the one that others leave */
-    PX_SEAT_SESSION,  /* they leave one for batches */
+    PX_SEAT_BORROWER, /* a session that only asks; it may take the last link as well */
+    PX_SEAT_SESSION,  /* a session's own link; one link is left for batches */
     PX_SEAT_KINDS
 } px_seat_kind;
 
 typedef enum px_seat_state {
     PX_SEAT_NONE,
     PX_SEAT_WAITING,
-    PX_SEAT_CALLED, /* it is had, and its owner has not seen that yet */
+    PX_SEAT_CALLED, /* the seat is the owner's, which has not seen that yet */
     PX_SEAT_TAKEN
 } px_seat_state;
 
-/* One that somebody has, or waits for. Set are `kind`, `whose` and `call`; all else is zero.
- * Nothing else is looked at but by functions of this file. */
+/* A seat that its owner has, or waits for. The owner sets `kind`, `whose` and `call`; all else is
+ * zero at first and used by this module alone. */
 typedef struct px_seat {
     px_seat_kind kind;
-    void *whose; /* whoever takes what was called */
-    /* Has `whose` ask px_seats_called() soon. Any thread, which must not come back to here. */
+    void *whose; /* the owner, which takes the seat once it is called */
+    /* Has `whose` call px_seats_called() soon. Called on any thread, and must not come back to this
+     * module. */
     void (*call)(struct px_seat *seat);
     px_seat_state state;
-    uint64_t asked; /* the order */
+    uint64_t asked; /* number in the order of asking */
     struct px_seat *previous, *next;
 } px_seat;
 
@@ -43,27 +43,29 @@ typedef struct px_seat_list {
     px_seat *first, *last;
 } px_seat_list;
 
-/* All zero: nobody has one. */
+/* The seats of the process. All zero: no seat is taken. */
 typedef struct px_seats {
-    _Atomic unsigned links;         /* that are had */
-    _Atomic unsigned session_links; /* of them, sessions' own */
+    _Atomic unsigned links;         /* seats that are called or taken */
+    _Atomic unsigned session_links; /* sessions' seats that are called or taken */
     uint64_t asked;
     px_seat_list waiting[PX_SEAT_KINDS], called;
 } px_seats;
 
-/* Any thread, each. `most` is how many there may be in all. */
+/* Any thread may call these functions. `most` is how many links there may be in all. */
 
-/* Takes one of `most`, or waits for one from now on, or goes on waiting. */
+/* Takes a seat, or waits for one from now on, or goes on waiting; true if it is taken. */
 bool px_seats_take(px_seats *seats, px_seat *seat, unsigned most);
-/* Takes one if there are less than `some` and nobody waits; else nothing happens. */
+/* Takes a seat if there are fewer than `some` links and no other seat could have this one; else
+ * does nothing. */
 bool px_seats_take_spare(px_seats *seats, px_seat *seat, unsigned some, unsigned most);
-/* A session's that only asks: it is a PX_SEAT_BORROWER from now on, where it stands. */
+/* Makes a session's seat a PX_SEAT_BORROWER; it keeps its place in the order. */
 void px_seats_borrow(px_seats *seats, px_seat *seat);
-/* Gives it back, or waits no longer. Idempotent. */
+/* Gives the seat back, or stops waiting for one. Idempotent. */
 void px_seats_leave(px_seats *seats, px_seat *seat, unsigned most);
-/* The next one of `whose` that was called, taken now; NULL: there is none. */
+/* Takes the next called seat of `whose`; NULL if there is none. */
 px_seat *px_seats_called(px_seats *seats, const void *whose);
-/* Sessions have all of them but for those that wait; more of others do not help. */
+/* Whether sessions have all links that they may have, so that the seat must wait for one of theirs.
+ */
 bool px_seats_are_sessions(const px_seats *seats, const px_seat *seat, unsigned most);
 
 #endif

@@ -9,13 +9,13 @@ enum { FIRST_ROOM = 4, KEPT_ROOM = 64 };
 
 static uint64_t hash_of(const px_table *table, pgw_slice name)
 {
-    if (name.len == 0) /* as most portals are called */
+    if (name.len == 0) /* the empty name is usual: it is that of most portals */
         return table->seed;
     return XXH3_64bits_withSeed(name.ptr, name.len, table->seed);
 }
 
-/* Of the buckets that `room` would have, those at the end are not there yet: their entries are
- * still in the bucket that is to be split for them. */
+/* The bucket of a hash. The last buckets of `room` are not there yet: their entries are still in
+ * the bucket that is to be split for them. */
 static px_entry **bucket_of(const px_table *table, uint64_t hash)
 {
     size_t i = hash & (table->room - 1);

@@ -19,9 +19,9 @@ static const char ends[] =
 /* The list of columns in a definition, as a match from its beginning; it holds no expression. */
 #define LIST "[(](?:\"[^\"]*\"|[^\")])*"
 
-/* In the order in which they are printed; each gives place and line. Rows that are equal in the
- * columns that the hash is made of have one hash, and meet: so what is unique there is unique in a
- * partitioned table as well. */
+/* The queries in the order in which they are printed; each gives place and line. Rows that are
+ * equal in the columns that the hash is made of have one hash, and meet: so what is unique there is
+ * unique in a partitioned table as well. */
 static const char *const parts[] = {
     "select 0 as place, format('ALTER TABLE %s OWNER TO %I;', name, pg_get_userbyid(relowner)) as"
     " line from t",
@@ -150,7 +150,7 @@ static const char *const parts[] = {
     " WITH GRANT OPTION' else '' end) r(receiver, option)",
 };
 
-/* All of them, as one query. */
+/* Adds all of `parts` as one query. */
 static void add_query(pgw_buf *text)
 {
     pgw_buf_add_str(text, begins);
@@ -160,7 +160,7 @@ static void add_query(pgw_buf *text)
     pgw_buf_add(text, ends, sizeof ends);
 }
 
-/* The columns that the hash is made of, as an array. */
+/* Writes the columns that the hash is made of as an array. */
 static void add_hash_key(const rw_table *table, pgw_buf *array)
 {
     pgw_buf_add_str(array, "{");
@@ -186,7 +186,8 @@ bool px_carry_print(const rw_table *table, bool partitioned, PGconn *link, FILE 
     const char *const values[] = {
         table->schema,           table->name, table->columns[table->hash_column].name,
         partitioned ? "t" : "f", key.ptr,     table->hash_first ? "t" : "f"};
-    PQclear(PQexec(link, "set search_path = pg_catalog")); /* so that all names have their schema */
+    /* Names are then printed with their schemas. */
+    PQclear(PQexec(link, "set search_path = pg_catalog"));
     PGresult *result = PQexecParams(link, query.ptr, 6, types, values, NULL, NULL, 0);
     pgw_buf_free(&key);
     pgw_buf_free(&query);

@@ -15,8 +15,8 @@
 #include "ydb/ydb.h"
 
 static int run_server(const px_command *command);
-/* How many entries the file has; and, where a pattern may be any number of tables, how many of all
- * the backend has. */
+/* Says how many entries the file has; and, where a pattern may be any number of tables, how many of
+ * all the backend has. */
 static void say_count(const px_command *command, const cfg_config *config,
                       const unsigned long *tables)
 {
@@ -71,14 +71,14 @@ static void print_usage(FILE *out)
     fputs("\nexit codes: 0 done, 1 the input is wrong, 2 usage\n", out);
 }
 
-/* The line `usage: …` of one command. */
+/* Prints the line `usage: …` of one command. */
 static void print_line(FILE *out, size_t i)
 {
     fprintf(out, "usage: keyspread %s%s%s\n", commands[i].word, *commands[i].arguments ? " " : "",
             commands[i].arguments);
 }
 
-/* The usage of one command, and what it does. */
+/* Prints the usage of one command, and what it does. */
 static int print_command(FILE *out, size_t i)
 {
     print_line(out, i);
@@ -136,7 +136,8 @@ static int run_check(const px_command *command)
     return result;
 }
 
-/* `-h` and its like, at the first place only: later words may be values. */
+/* The command that `-h` and its like stand for, at the first place only: later words may be values.
+ */
 static const char *plain_word(const char *word)
 {
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)

@@ -34,7 +34,7 @@ static const char *quoted(ddl_writer *ddl, const char *name)
     return copy;
 }
 
-/* A name may hold a line's end, and a comment may not. */
+/* Prints a comment: a name may hold a line's end, and a comment may not. */
 static void comment(const ddl_writer *ddl, const char *key, const char *value)
 {
     fprintf(ddl->out, "-- %s", key);
@@ -90,7 +90,7 @@ static void print_column(ddl_writer *ddl, size_t i)
     fputc('\n', ddl->out);
 }
 
-/* What `add` adds to a buffer. */
+/* Prints what `add` adds to a buffer. */
 static void print_added(const ddl_writer *ddl, void (*add)(const rw_table *table, pgw_buf *out))
 {
     pgw_buf text = {0};
@@ -123,8 +123,9 @@ static void add_check(const rw_table *table, pgw_buf *out)
     pgw_buf_free(&check);
 }
 
-/* NOT NULL and no default, and the last one, so that a writer that does not know of the hash gets
- * an error (23502) instead of rows that nobody finds, whether it lists the columns or not. */
+/* Prints the columns, the hash last, NOT NULL and without a default: a writer that does not know of
+ * it gets an error (23502) instead of rows that are never found, whether it lists the columns or
+ * not. */
 static void print_columns(ddl_writer *ddl)
 {
     const rw_table *table = ddl->table;
@@ -272,7 +273,7 @@ static bool ddl_all(const px_command *command, const cfg_config *config, ddl_cho
 }
 
 /* Tells keyspread at once of changes that it does not see: sent past it, or made by functions.
- * Temporary objects concern nobody. */
+ * Temporary objects do not matter. */
 static const char event_trigger[] =
     "-- Tells keyspread of each change of the schema. Making it takes a superuser.\n"
     "-- A transaction that changes the schema cannot be prepared (PREPARE TRANSACTION) with it.\n"

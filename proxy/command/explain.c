@@ -17,8 +17,8 @@ enum { STACK = 64 << 20, MAX_TEXT = 64 << 20 };
 
 typedef struct explanation {
     pgw_slice text;
-    px_tables *tables;  /* that are there, or are made by the text */
-    rw_catalog planned; /* all that the file names, patterns included */
+    px_tables *tables;  /* tables that exist, or that the text makes */
+    rw_catalog planned; /* all tables and patterns of the file */
     pgw_buf out;
 } explanation;
 
@@ -87,7 +87,7 @@ static bool read_text(const px_command *command, pgw_buf *text)
     return good;
 }
 
-/* What is wrong with a table is said once, and its statements are explained all the same. */
+/* Says once what is wrong with a table; its statements are explained all the same. */
 static void warn_of_tables(const px_tables *tables, FILE *errors)
 {
     for (size_t i = 0; i < tables->count; i++)
@@ -97,7 +97,7 @@ static void warn_of_tables(const px_tables *tables, FILE *errors)
                     tables->tables[i]->unusable);
 }
 
-/* All that the file names, each by its names and rules alone. */
+/* Fills `planned` with all that the file names, each by its names and rules alone. */
 static void plan(const cfg_config *config, rw_catalog *planned)
 {
     size_t count = config->table_count + config->pattern_count;
@@ -114,7 +114,7 @@ static void forget(rw_catalog *planned)
     free((void *)planned->tables);
 }
 
-/* Whether it may be about tables that only patterns name. */
+/* Whether the text may be about tables that only patterns name. */
 static bool mentions_patterns(pgw_slice text, const rw_catalog *planned)
 {
     for (size_t i = 0; i < planned->count; i++)

@@ -10,7 +10,7 @@
 #include "rewrite/statement/tree/made_columns.h"
 #include "rewrite/statement/script/script.h"
 
-/* `count` more tables, which the caller fills in. */
+/* Makes room for `count` more tables, which the caller fills in. */
 static void make_room(px_tables *tables, size_t count)
 {
     count += tables->count;
@@ -38,7 +38,7 @@ typedef struct maker {
     px_tables *tables;
     pgw_arena *arena;
     pgw_slice statement;
-    const rw_table *made; /* its names alone */
+    const rw_table *made; /* table that the statement makes, with its names alone */
 } maker;
 
 static bool is_key(const rw_table *table, const char *name)
@@ -76,8 +76,8 @@ static char *next_number(const rw_table *table, const rw_column *column)
     return copy;
 }
 
-/* Which draw from a sequence. Other defaults are not known, as of a table with columns in the file.
- */
+/* Notes which columns draw from a sequence. Other defaults are not known, as of a table with
+ * columns in the file. */
 static void put_sequences(rw_table *table, const rw_made_column *made, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -98,7 +98,7 @@ static char **names_of(const maker *it, const size_t *columns, size_t count)
     return names;
 }
 
-/* As if the file had an entry with its columns. */
+/* Adds the table as if the file had an entry with its columns. */
 static void make(const maker *it)
 {
     const rw_table *made = it->made;

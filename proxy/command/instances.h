@@ -7,10 +7,10 @@
 
 #include "proxy/command/base/tables.h"
 
-/* Adds those that the backend has; a message if it cannot be asked. */
+/* Adds the tables of patterns that the backend has; a message if it cannot be asked. */
 void px_instances_ask(px_tables *tables, FILE *errors);
-/* Adds those that a CREATE TABLE of the text makes, unless they are there. `planned`: all tables
- * and patterns of the file. Needs stack as rw_script_parse() does. */
+/* Adds the tables that a CREATE TABLE of the text makes, unless they are there. `planned`: all
+ * tables and patterns of the file. Needs stack as rw_script_parse() does. */
 void px_instances_make(px_tables *tables, const rw_catalog *planned, pgw_slice text);
 
 #endif

@@ -17,7 +17,7 @@ static const char entry_question[] =
     " where n.nspname = $1 and c.relname = $2 and c.relkind in ('r', 'p')"
     " and (h.attnum is null or h.attnum <> all (i.indkey))";
 
-/* NULL: it has none, for whatever reason: this is no mistake of the file. */
+/* The rows of an answer; NULL: it has none, for whatever reason: this is no mistake of the file. */
 static PGresult *rows_of(PGresult *answer)
 {
     if (PQresultStatus(answer) == PGRES_TUPLES_OK)
@@ -59,7 +59,7 @@ static const cfg_table *written_table(const cfg_config *config, const char *sche
     return cfg_find_pattern(config, schema, name);
 }
 
-/* Keys that begin with the hash; where the file asks for that, it has been warned of. */
+/* Warns of keys that begin with the hash; where the file asks for that, it has been warned of. */
 static void check_orders(const cfg_config *config, PGconn *link, FILE *errors)
 {
     pgw_buf sql = {0};

@@ -17,7 +17,7 @@ enum { SHOWN = 5 }; /* rows named one by one; the rest is only counted */
 typedef struct verification {
     const rw_table *table;
     const px_command *command;
-    pgw_arena arena; /* of one row */
+    pgw_arena arena; /* memory of the row at hand */
     uint64_t rows, wrong, missing, unreadable;
 } verification;
 
@@ -79,7 +79,7 @@ static void verify_row(verification *verify, const PGresult *row)
     pgw_arena_free(&verify->arena);
 }
 
-/* False, with a message, if the rows did not come to their end. */
+/* Reads all rows. False, with a message, if they did not come to their end. */
 static bool read_rows(verification *verify, PGconn *link)
 {
     bool good = true;
@@ -144,8 +144,8 @@ static bool verify_written(const px_command *command, const cfg_config *config,
     return good;
 }
 
-/* One after the other, each under its name if there may be several; what is wrong with one does not
- * keep it from the others. */
+/* Verifies one table after the other, each under its name if there may be several; what is wrong
+ * with one does not keep it from the others. */
 static bool verify_named(const px_command *command, const px_named *named)
 {
     PGconn *link = px_backend_open(&named->config, command->errors);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* By their first letters, each list in the order of strcmp(). */
+/* The harmless functions by first letter, each list in the order of strcmp(). */
 /* clang-format off */
 static const char *const with_a[] = {
     "abs", "acos", "age", "all", "analyze", "and", "any", "array", "array_agg", "array_append",
@@ -141,7 +141,7 @@ static const struct {
 #undef LIST
 /* clang-format on */
 
-/* What sequences gave belongs to the session that drew from them. */
+/* The functions whose result belongs to the session that drew from a sequence. */
 static const char *const drawing[] = {"currval", "lastval", "nextval"};
 
 enum { LONGEST = 40 };

@@ -10,13 +10,13 @@
 
 typedef enum rw_call {
     RW_CALL_HARMLESS, /* changes nothing */
-    RW_CALL_KEEPS,    /* no setting or name, but leaves something in the link: setseed */
-    RW_CALL_DRAWS,    /* … a sequence's number, or tells what was drawn: nextval, currval */
-    RW_CALL_RESETS,   /* … and others draw from another number on: setval */
+    RW_CALL_KEEPS,    /* leaves something in the link, but no setting or name: setseed */
+    RW_CALL_DRAWS,    /* draws a sequence's number, or tells what was drawn: nextval, currval */
+    RW_CALL_RESETS,   /* makes a sequence go on from another number: setval */
     RW_CALL_UNKNOWN
 } rw_call;
 
-/* `name` in any case. */
+/* What a call of this name may do; `name` in any case. */
 rw_call rw_call_of(pgw_slice name);
 /* The names that are HARMLESS, in lower case, from 0 on; NULL behind the last. */
 const char *rw_call_harmless(size_t i);

@@ -28,7 +28,7 @@ static size_t utf8_length(unsigned char first)
     return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
 
-/* SS2 and SS3 say that the character is of another set. */
+/* SS2 or SS3 in front means that the character is of another set. */
 static size_t euc_length(unsigned char first, size_t after_ss2)
 {
     return first == 0x8e ? after_ss2 : first == 0x8f ? 3 : 2;

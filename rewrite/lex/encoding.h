@@ -18,7 +18,7 @@ typedef enum rw_encoding {
     RW_ENCODING_MULE
 } rw_encoding;
 
-/* By its name as the server reports it. */
+/* The encoding of this name, as the server reports it. */
 rw_encoding rw_encoding_of(const char *name);
 /* Bytes of the character that `text`, which is not empty, begins with; at most its length. */
 size_t rw_character_length(rw_encoding encoding, pgw_slice text);

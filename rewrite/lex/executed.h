@@ -8,7 +8,7 @@
 
 typedef struct rw_executed {
     rw_lexer lexer;
-    rw_token token; /* that comes next */
+    rw_token token; /* the next token of the text */
 } rw_executed;
 
 /* `conforming`: as standard_conforming_strings is. */

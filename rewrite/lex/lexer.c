@@ -6,10 +6,10 @@
 /* What a token can begin with, and what may stand inside one. */
 enum {
     SPACE = 1 << 0,
-    WORD = 1 << 1, /* may begin an identifier */
+    WORD = 1 << 1, /* may be the first byte of an identifier */
     DIGIT = 1 << 2,
     OPERATOR = 1 << 3,
-    PART = 1 << 4,   /* goes on with an identifier */
+    PART = 1 << 4,   /* may be a later byte of an identifier */
     SPECIAL = 1 << 5 /* an operator that holds one may end in + or - */
 };
 
@@ -73,11 +73,11 @@ bool rw_lexer_heeds_conforming(pgw_slice text)
 
 void rw_lexer_init(rw_lexer *lexer, pgw_slice text, bool conforming)
 {
-    /* Nothing is lexed past a NUL: the backend would not see it. */
+    /* The text is lexed up to a NUL: the backend would not see what is behind it. */
     *lexer = (rw_lexer){.text = text, .conforming = conforming};
 }
 
-/* Behind the comment that begins at `at`; text.len + 1 if it does not end. */
+/* The place behind the comment that begins at `at`; text.len + 1 if it does not end. */
 static size_t skip_nested_comment(pgw_slice text, size_t at)
 {
     size_t depth = 1;
@@ -138,8 +138,8 @@ static size_t continuation(pgw_slice text, size_t at)
 
 typedef enum quoting { PLAIN, BACKSLASHES, BITS } quoting;
 
-/* Behind the string whose opening quote is at `at`, with all its continuations; 0 if it does not
- * end. In B'…' and X'…' two quotes are an end and a beginning. */
+/* The place behind the string whose opening quote is at `at`, with all its continuations; 0 if it
+ * does not end. In B'…' and X'…' two quotes are an end and a beginning. */
 static size_t skip_string(pgw_slice text, size_t at, quoting how)
 {
     for (at++; at < text.len; at++) {
@@ -163,7 +163,7 @@ static size_t skip_string(pgw_slice text, size_t at, quoting how)
     return 0;
 }
 
-/* Behind the "identifier" at `at`; 0 if it does not end or is empty. */
+/* The place behind the "identifier" at `at`; 0 if it does not end or is empty. */
 static size_t skip_quoted(pgw_slice text, size_t at)
 {
     size_t start = at;
@@ -186,7 +186,8 @@ static size_t dollar_tag(pgw_slice text, size_t at)
     return peek(text, end) == '$' ? end + 1 - at : 0;
 }
 
-/* Behind the string that the `$tag$` of `len` bytes at `at` opens; 0 if it does not end. */
+/* The place behind the string that the `$tag$` of `len` bytes at `at` opens; 0 if it does not end.
+ */
 static size_t skip_dollar(pgw_slice text, size_t at, size_t len)
 {
     for (size_t end = at + len; end + len <= text.len; end++) {
@@ -218,8 +219,8 @@ static bool is_digit_of(unsigned char c, int base)
            (base == 16 && letter >= 'a' && letter <= 'f');
 }
 
-/* Behind the digits from `at` on, which may be parted by single underscores; with a `base` but 10
- * one may stand before the first, too. */
+/* The place behind the digits from `at` on, which may be parted by single underscores; with a
+ * `base` but 10 one may stand before the first, too. */
 static size_t skip_parted(pgw_slice text, size_t at, int base)
 {
     for (size_t end = at;;) {
@@ -237,8 +238,8 @@ static int base_of(pgw_slice text, size_t start)
     return mark == 'x' ? 16 : mark == 'o' ? 8 : mark == 'b' ? 2 : 10;
 }
 
-/* A number that no PostgreSQL before version 16 takes, or none at all. Whether the server at hand
- * takes it is not asked here: one that does not refuses the text itself. */
+/* Reads a number that no PostgreSQL before version 16 takes, or none at all. A server that does not
+ * take it refuses the text itself. */
 static rw_token lex_newer_number(pgw_slice text, size_t start)
 {
     rw_token_kind kind = RW_TOKEN_INTEGER;
@@ -284,7 +285,8 @@ static rw_token lex_number(pgw_slice text, size_t start)
             end = skip(text, digits, DIGIT);
         }
     }
-    /* trailing junk: an error in PostgreSQL 15, two tokens before, another number later */
+    /* PostgreSQL 15 refuses trailing junk, earlier ones read two tokens, later ones another number
+     */
     return is(text, end, WORD) ? lex_newer_number(text, start) : token(kind, start, end);
 }
 
@@ -341,7 +343,7 @@ static rw_token lex_word(const rw_lexer *lexer, size_t start)
         unsigned char quote = peek(text, start + 2);
         if (quote == '"')
             return finished(RW_TOKEN_QUOTED, start, skip_quoted(text, start + 2));
-        if (quote == '\'') /* refused by PostgreSQL when backslashes escape */
+        if (quote == '\'') /* PostgreSQL refuses U&'…' when backslashes escape */
             return finished(RW_TOKEN_STRING, start,
                             lexer->conforming ? skip_string(text, start + 2, PLAIN) : 0);
     }
@@ -416,7 +418,7 @@ static void note(rw_noted *notes, rw_token token)
 rw_token rw_lexer_read(rw_lexer *lexer)
 {
     size_t start = skip_blanks(lexer->text, lexer->at);
-    if (start > lexer->text.len) { /* the comment that does not end is met again and again */
+    if (start > lexer->text.len) { /* each call meets the unterminated comment again */
         size_t at = lexer->at;
         return token(RW_TOKEN_BAD, at, at);
     }

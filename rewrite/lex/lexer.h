@@ -23,7 +23,7 @@ typedef enum rw_token_kind {
     RW_TOKEN_CHAR      /* one of , ; ( ) [ ] . : and other single characters */
 } rw_token_kind;
 
-/* In two registers: there are some for each word of each statement. */
+/* A token fits two registers: there are some for each word of each statement. */
 typedef struct rw_token {
     rw_token_kind kind;
     uint32_t start, end; /* byte offsets: no message is as long as 4 GiB */
@@ -40,19 +40,19 @@ typedef struct rw_lexer {
     pgw_slice text;
     size_t at;
     bool conforming; /* standard_conforming_strings: '…' takes backslashes literally */
-    rw_noted *notes; /* what is read is noted there, as far as there is room; NULL: nowhere */
-    const rw_token *known, *known_end; /* what comes next was read before */
+    rw_noted *notes; /* where tokens are noted as far as there is room; NULL: nowhere */
+    const rw_token *known, *known_end; /* the next tokens, if they were read before */
 } rw_lexer;
 
 /* Whether it matters what `conforming` is: there are backslashes, or U&'…'. */
 bool rw_lexer_heeds_conforming(pgw_slice text);
 void rw_lexer_init(rw_lexer *lexer, pgw_slice text, bool conforming);
-/* The same, of a text whose first tokens are known. They live as long as the lexer, and nobody sets
- * its `at`. */
+/* Begins a text whose first tokens are known. `noted` lives as long as the lexer, and nothing may
+ * set the lexer's `at`. */
 void rw_lexer_init_noted(rw_lexer *lexer, pgw_slice text, bool conforming, const rw_noted *noted);
-/* What was noted of a text from byte `start` to `end` is made tokens of this part of it. */
+/* Makes the tokens noted of a text those of its part from byte `start` to `end`. */
 void rw_noted_cut(rw_noted *noted, size_t start, size_t end);
-rw_token rw_lexer_read(rw_lexer *lexer); /* one that is not known yet */
+rw_token rw_lexer_read(rw_lexer *lexer); /* Reads a token that is not known yet. */
 /* The next token, blanks and comments skipped. After END or BAD the same again. */
 static inline rw_token rw_lexer_next(rw_lexer *lexer)
 {
@@ -72,11 +72,11 @@ uint32_t rw_highest_parameter(pgw_slice text, bool conforming);
 /* How often $parameter stands in a text. */
 size_t rw_parameter_uses(pgw_slice text, bool conforming, uint32_t parameter);
 pgw_slice rw_token_text(pgw_slice text, rw_token token);
-/* All tokens of a text, up to its end or to what is none. */
+/* The tokens of a text, up to its end or to what is no token. */
 rw_token *rw_tokens_of(pgw_slice text, bool conforming, pgw_arena *arena, size_t *count);
-/* Which of a text's tokens begins at this byte; `count` if none does, or it is negative. */
+/* The index of the token that begins at this byte; `count` if none does, or it is negative. */
 size_t rw_token_at(const rw_token *tokens, size_t count, int32_t start);
-/* A word that equals `lower` without case. Never true for a quoted identifier. */
+/* Whether a word equals `lower` without case. Never true for a quoted identifier. */
 bool rw_word_is(pgw_slice text, rw_token word, const char *lower);
 static inline bool rw_token_is(pgw_slice text, rw_token token, const char *lower)
 {
@@ -84,7 +84,7 @@ static inline bool rw_token_is(pgw_slice text, rw_token token, const char *lower
         return false;
     if (__builtin_constant_p(__builtin_strlen(lower)) &&
         token.end - token.start != __builtin_strlen(lower))
-        return false; /* seen before anything is called */
+        return false; /* the lengths differ, which costs no call */
     return rw_word_is(text, token, lower);
 }
 

@@ -58,7 +58,7 @@ static void put_utf8(unescaper *u, uint32_t c)
         put(u, (char)(0x80 | (c >> (6 * more) & 0x3F)));
 }
 
-/* A code point of an escape, or a half of one in UTF-16. */
+/* Puts a code point of an escape, or a half of one in UTF-16. */
 static bool put_point(unescaper *u, uint32_t c)
 {
     bool low = c >= 0xDC00 && c <= 0xDFFF;
@@ -73,12 +73,12 @@ static bool put_point(unescaper *u, uint32_t c)
     return true;
 }
 
-/* Behind the backslash of E'…'. */
+/* Takes what follows a backslash in E'…'. */
 static bool take_escape(unescaper *u)
 {
     if (u->at == u->end)
         return false;
-    char c = *u->at++; /* at least the closing quote is behind it */
+    char c = *u->at++; /* a closing quote is left to read behind this byte */
     if (c == 'u' || c == 'U') {
         uint32_t point;
         return take_hex(u, c == 'u' ? 4 : 8, &point) && put_point(u, point);
@@ -108,8 +108,8 @@ static bool take_escape(unescaper *u)
     return c != 'v' && c != '\0';
 }
 
-/* Behind the closing quote of one part of a string at `at`: the first byte of the next part, which
- * stands behind blanks with a newline and another quote. The lexer saw that it is there. */
+/* The first byte of a string's next part, from `at` behind the closing quote of one part: it stands
+ * behind blanks with a newline and another quote. The lexer saw that it is there. */
 static const char *next_part(const char *at, const char *end)
 {
     while (at < end && *at != '\'') {
@@ -122,7 +122,7 @@ static const char *next_part(const char *at, const char *end)
     return at < end ? at + 1 : end;
 }
 
-/* From the first byte behind the opening quote; `end` is behind the last closing quote. */
+/* Unescapes a string from behind its opening quote; `end` is behind the last closing quote. */
 static bool unescape(unescaper *u, bool backslashes)
 {
     while (u->at < u->end) {
@@ -146,7 +146,7 @@ static bool unescape(unescaper *u, bool backslashes)
     return u->high == 0;
 }
 
-/* U&'…' and U&"…" behind their quotes: \XXXX, \+XXXXXX and the escape doubled. */
+/* Unescapes U&'…' or U&"…" behind its quote: \XXXX, \+XXXXXX and the escape doubled. */
 static bool unescape_unicode(unescaper *u, char escape)
 {
     while (u->at < u->end) {
@@ -251,7 +251,7 @@ static char take_uescape(rw_lexer *lexer, pgw_arena *arena)
     rw_token escape = rw_lexer_next(&ahead);
     if (escape.kind != RW_TOKEN_STRING ||
         !rw_token_string(lexer->text, escape, lexer->conforming, arena, &value) || value.len != 1)
-        return '\\'; /* the server refuses it */
+        return '\\'; /* the server refuses such a UESCAPE */
     *lexer = ahead;
     return value.ptr[0];
 }

@@ -9,8 +9,8 @@
 /* The identifier as PostgreSQL stores it: folded to lower case or unquoted; arena-owned.
  * Not cut to 63 bytes. {NULL,0} for a U&"" that is malformed. */
 pgw_slice rw_token_name(pgw_slice text, rw_token token, pgw_arena *arena);
-/* … as PostgreSQL looks it up: with the UESCAPE that may follow it, which `lexer`, right behind the
- * token, takes; and cut to 63 bytes. */
+/* The identifier as PostgreSQL looks it up, cut to 63 bytes. `lexer` stands behind the token and
+ * takes a UESCAPE that follows. Arena-owned; {NULL,0} if a U&"" is malformed. */
 pgw_slice rw_take_identifier(rw_lexer *lexer, rw_token token, pgw_arena *arena);
 /* A STRING's value, unescaped; arena-owned or in `text`. False if its escapes are invalid. */
 PGW_MUST_CHECK bool rw_token_string(pgw_slice text, rw_token token, bool conforming,

@@ -13,8 +13,8 @@ static bool is_ascii(pgw_slice name)
     return true;
 }
 
-/* The text that it gets into may be in any encoding. `quote` is doubled; `string`:
- * as E'…' takes numbers, else as U&"…" does. */
+/* Adds letters beyond ASCII by number, for a text in any encoding. `quote` is doubled; `string`: as
+ * E'…' takes numbers, else as U&"…" does. */
 static void add_by_numbers(pgw_buf *out, pgw_slice text, char quote, bool string)
 {
     for (size_t at = 0; at < text.len;) {

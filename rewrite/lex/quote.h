@@ -6,14 +6,14 @@
 
 #include "protocol/bytes.h"
 
-/* Always in quotes: no list of keywords to keep, and capital letters stay. */
+/* Adds a name, always in quotes: no list of keywords is needed, and capital letters stay. */
 void rw_add_quoted(pgw_buf *out, const char *name);
-/* The same, but letters beyond ASCII (of UTF-8) as numbers, U&"…": for texts that may be in any
+/* Adds a UTF-8 name in quotes, with letters beyond ASCII as numbers, U&"…": for a text in any
  * encoding. */
 void rw_add_identifier(pgw_buf *out, const char *name);
-/* A string constant, right whatever standard_conforming_strings says. */
+/* Adds a string constant that is right whatever standard_conforming_strings is. */
 void rw_add_constant(pgw_buf *out, pgw_slice text);
-/* The same of names, which are UTF-8, for texts that may be in any encoding. */
+/* Adds a UTF-8 name as a string constant for a text in any encoding. */
 void rw_add_name_constant(pgw_buf *out, pgw_slice text);
 
 #endif

@@ -4,14 +4,14 @@
 
 #include <string.h>
 
-/* What the words say as they come by. */
+/* What is known of a statement while its tokens come by. */
 typedef struct cutter {
     pgw_slice text;
     rw_piece *piece;
     rw_token previous, before, ahead; /* the last three tokens */
     rw_token first;
     size_t depth;  /* open parentheses */
-    bool opened;   /* there was one */
+    bool opened;   /* a parenthesis was met */
     size_t blocks; /* BEGIN ATOMIC and CASE that wait for their END */
     bool routine;  /* CREATE [OR REPLACE] FUNCTION or PROCEDURE */
     bool create;
@@ -45,7 +45,8 @@ static bool begins(pgw_slice name, const char *prefix)
 /* Names count whether quoted or not; the quoted ones in any case, which costs nothing. */
 static unsigned mark_of_name(const cutter *cut, pgw_slice name)
 {
-    /* Something new there, by CREATE or INTO; what is only read was noticed when it was made. */
+    /* A temporary object is made by CREATE or INTO; what is only read was noticed when it was made.
+     */
     if (begins(name, "pg_temp") && (cut->create || rw_token_is(cut->text, cut->previous, "into")))
         return RW_MARK_TEMPORARY;
     if (begins(name, "pg_advisory_") || begins(name, "pg_try_advisory_"))
@@ -145,7 +146,7 @@ static bool lists_columns(const cutter *cut)
            IS_ANY(cut->text, cut->first, "insert", "upsert", "replace", "copy");
 }
 
-/* A function that the session has made itself, of whatever name. */
+/* Whether the function is of a temporary schema: the session made it itself. */
 static bool calls_temporary(const cutter *cut)
 {
     bool quoted = cut->ahead.kind == RW_TOKEN_QUOTED;

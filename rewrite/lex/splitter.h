@@ -10,23 +10,23 @@
 /* Words found behind the first one, outside strings and comments. */
 typedef enum rw_piece_mark {
     RW_MARK_WRITE = 1 << 0,     /* INSERT, UPDATE, DELETE, MERGE, UPSERT, REPLACE, COPY */
-    RW_MARK_INTO = 1 << 1,      /* INTO that no such word stands before: SELECT … INTO */
+    RW_MARK_INTO = 1 << 1,      /* INTO not behind such a word: SELECT … INTO */
     RW_MARK_TEMPORARY = 1 << 2, /* CREATE TEMP …, INTO TEMP …, pg_temp where something is made */
-    RW_MARK_SET_CONFIG = 1 << 3, /* set_config */
-    RW_MARK_ADVISORY = 1 << 4,   /* pg_advisory_…, pg_try_advisory_… */
+    RW_MARK_SET_CONFIG = 1 << 3, /* the name set_config */
+    RW_MARK_ADVISORY = 1 << 4,   /* names such as pg_advisory_lock, pg_try_advisory_lock */
     RW_MARK_HOLD = 1 << 5,       /* WITH HOLD */
     RW_MARK_ATOMIC = 1 << 6,     /* BEGIN ATOMIC: semicolons inside did not cut */
     RW_MARK_OPAQUE = 1 << 7,   /* a token that is not PostgreSQL's, or a name written as U&"…" */
     RW_MARK_SETTINGS = 1 << 8, /* pg_settings, which can be updated */
     RW_MARK_CALLS = 1 << 9,    /* a call of a function that is not known to be harmless */
-    RW_MARK_KEEPS = 1 << 10,   /* … of one that leaves something in the link: currval, setseed */
-    RW_MARK_DRAWS = 1 << 11,   /* … of that, what a sequence gave */
-    RW_MARK_RESETS = 1 << 12,  /* … or will give: setval */
+    RW_MARK_KEEPS = 1 << 10,   /* a call that leaves something in the link: setseed, currval */
+    RW_MARK_DRAWS = 1 << 11,   /* a call that uses a sequence: currval, nextval, setval */
+    RW_MARK_RESETS = 1 << 12,  /* a call that sets a sequence: setval */
     RW_MARK_WHERE = 1 << 13    /* WHERE */
 } rw_piece_mark;
 
 typedef struct rw_piece {
-    size_t start, end; /* first byte of the first token, behind the last byte of the last */
+    size_t start, end; /* bytes from the first token's begin to the last one's end */
     size_t tokens;
     unsigned marks;
 } rw_piece;

@@ -2,7 +2,8 @@
 
 static const uint64_t inner = (((uint64_t)1 << RW_VIEW_STEP) - 1) << 1;
 
-/* All there is to do for most words: a loop that calls nothing keeps what it needs in registers. */
+/* The starts of words that the set may hold. The loop calls nothing, so that it keeps what it needs
+ * in registers. */
 static uint64_t likely_of(const rw_word_set *words, const char *bytes, uint64_t starts)
 {
     uint64_t likely = 0;

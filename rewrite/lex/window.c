@@ -1,6 +1,6 @@
 #include "rewrite/lex/window.h"
 
-/* Which bytes of a window are which. */
+/* The bytes of a window that are of each kind, as bits. */
 typedef struct bits {
     uint64_t letters;
     uint64_t alone; /* ( ; and NUL */

@@ -10,7 +10,7 @@
 
 enum { RW_WINDOW = 64 };
 
-/* The first byte is the lowest bit. */
+/* The bits of a window; its first byte is the lowest bit. */
 typedef struct rw_window {
     uint64_t letters; /* A to Z, a to z, _ and all beyond ASCII */
     uint64_t marks;   /* ( ; and NUL, and the first of any two of - / * & " (of which comments and
@@ -18,9 +18,9 @@ typedef struct rw_window {
                          counts as such a one, whatever comes behind it */
 } rw_window;
 
-/* `count` windows, each `step` bytes behind the one before, the first at `bytes`. */
+/* Fills `count` windows, each `step` bytes behind the one before, the first at `bytes`. */
 void rw_windows_of(const char *bytes, size_t step, size_t count, rw_window *windows);
-/* The same, with nothing that only some processors have. */
+/* Does the same as rw_windows_of() without special instructions of the processor. */
 void rw_windows_anywhere(const char *bytes, size_t step, size_t count, rw_window *windows);
 
 #endif

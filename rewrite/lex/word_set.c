@@ -84,7 +84,7 @@ static int by_bytes(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* The letters of a key, RW_FIRST_LETTERS at most. */
+/* How many letters a key has, RW_FIRST_LETTERS at most. */
 static unsigned first_letters(uint64_t key)
 {
     unsigned count = 0;
@@ -93,7 +93,7 @@ static unsigned first_letters(uint64_t key)
     return count;
 }
 
-/* Once all keys are there: only then it is known how many letters each of them has. */
+/* Fills `shortest` and `firsts` once all keys are there. */
 static void note_firsts(rw_word_set *set)
 {
     size_t slots = (size_t)1 << set->bits;

@@ -8,35 +8,35 @@
 #include "protocol/bytes.h"
 
 enum {
-    RW_KEY_LETTERS = 8,  /* at most so many of a word's first letters are its key; never 0 */
-    RW_FIRST_LETTERS = 4 /* … and so many of them tell most words that have no key that is noted */
+    RW_KEY_LETTERS = 8,  /* most letters of a key: the first letters of a word; a key is never 0 */
+    RW_FIRST_LETTERS = 4 /* a word's first letters that tell most words that have no noted key */
 };
 
 typedef struct rw_word_set {
-    uint64_t *keys;    /* open addressing, at most a sixteenth full */
-    unsigned bits;     /* there are 2^bits of them */
-    unsigned letters;  /* of a word are its key */
-    bool *firsts;      /* as many, one set by the first letters of each key */
-    unsigned shortest; /* key's letters, RW_FIRST_LETTERS at most: so many are the first ones of
-                          each; 0 if `unlettered` */
-    bool unlettered;   /* there is a word that has none: it is not found by its key */
-    char **words;      /* in lower case; sorted once all are there */
+    uint64_t *keys;    /* keys, by open addressing, at most a sixteenth full; 0: free */
+    unsigned bits;     /* `keys` and `firsts` have 2^bits places */
+    unsigned letters;  /* most letters of a key of this set */
+    bool *firsts;      /* set at the place of the first letters of each key */
+    unsigned shortest; /* letters of the shortest key, RW_FIRST_LETTERS at most, which `firsts` goes
+                          by; 0 if `unlettered` */
+    bool unlettered;   /* a word begins with no letter, so that no key finds it */
+    char **words;      /* words in lower case; sorted once all are there */
     size_t count;
-    char **beginnings; /* … of words that are in it, whatever comes behind */
+    char **beginnings; /* beginnings in lower case: words that begin so are in the set */
     size_t beginning_count;
 } rw_word_set;
 
-/* An empty set for at most `most` words and beginnings of words, none of which has fewer than
+/* Makes an empty set for at most `most` words and beginnings of words, none of which has fewer than
  * `letters` letters in front; freed by rw_word_set_free(). */
 void rw_word_set_init(rw_word_set *set, size_t most, unsigned letters);
 void rw_word_set_free(rw_word_set *set);
-/* The word itself, to be held. It is found in a text only if its key is noted, too. */
+/* Adds a word. It is found in a text only if its key is noted, too. */
 void rw_word_set_add(rw_word_set *set, pgw_slice word);
-/* Likewise all words that begin so, in any case. */
+/* Adds all words that begin so, in any case. */
 void rw_word_set_add_beginning(rw_word_set *set, pgw_slice beginning);
-/* The key of a word that begins with a letter (see window.h). */
+/* Notes the key of a word that begins with a letter (see window.h). */
 void rw_word_set_note(rw_word_set *set, pgw_slice word);
-/* After the last one was added. */
+/* To be called once all words are added and noted. */
 void rw_word_set_sort(rw_word_set *set);
 /* Whether a word with the key of this one was noted. */
 PGW_MUST_CHECK bool rw_word_set_may_hold(const rw_word_set *set, pgw_slice word);
@@ -57,7 +57,8 @@ static inline uint64_t rw_word_key(const char *bytes, uint64_t others, unsigned 
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     key = __builtin_bswap64(key);
 #endif
-    key |= 0x2020202020202020; /* in any case; other bytes that become one cost a look more */
+    key |= 0x2020202020202020; /* letters in lower case; other bytes that become equal cost a look
+                                  more */
     return key & first[(unsigned)__builtin_ctz((uint32_t)others | 1u << letters)];
 }
 
@@ -80,7 +81,7 @@ static inline bool rw_word_set_may_begin(const rw_word_set *set, const char *byt
     return set->firsts[rw_word_set_first(set, letters)];
 }
 
-/* Where the key stands, or could. */
+/* The place of a key, or the free one where it could stand. */
 static inline uint64_t *rw_word_set_slot(const rw_word_set *set, uint64_t key)
 {
     size_t last = (size_t)(UINT64_MAX >> (64 - set->bits));

@@ -7,7 +7,8 @@
 
 #include "protocol/bytes.h"
 
-/* One of these (lower case, ends with NULL), in any case, not as a part of a longer word. */
+/* Whether the text holds one of `words` (lower case, ended by NULL) in any case and not inside a
+ * longer word. */
 bool rw_holds_any(pgw_slice text, const char *const *words);
 
 #endif

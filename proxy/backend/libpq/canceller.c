@@ -8,12 +8,13 @@
 #include <pthread.h>
 #include <unistd.h>
 
-enum { MOST = 256 /* of a worker */, STACK = 256 * 1024 };
+enum { MOST = 256 /* most cancels of a worker at a time */, STACK = 256 * 1024 };
 
-/* It can be ended wherever it stands, for PQcancel may be called in a signal handler, and so holds
- * nothing but its socket: that is closed with the thread, which has descriptors of its own (before
- * Linux 5.9 it has not, and one that is not answered is left open). It has no array of its own:
- * the red zones that AddressSanitizer puts around one outlive a thread that is ended in it. */
+/* Asks on a thread that can be ended wherever it stands, for PQcancel may be called in a signal
+ * handler, and so holds nothing but its socket: that is closed with the thread, which has
+ * descriptors of its own (before Linux 5.9 it has not, and one that is not answered is left open).
+ * The function has no array of its own: the red zones that AddressSanitizer puts around one outlive
+ * a thread that is ended in it. */
 static void *ask(void *argument)
 {
     px_cancel *cancel = argument;
@@ -33,8 +34,8 @@ static bool start(pthread_t *thread, void *(*run)(void *), px_cancel *cancel)
     return started;
 }
 
-/* Whether it is before its deadline. (A join with one is a wall clock's, or nothing that
- * ThreadSanitizer knows.) */
+/* Whether the cancel is answered before its deadline. (A join with a deadline goes by the wall
+ * clock, or by nothing that ThreadSanitizer knows.) */
 static bool is_soon_over(px_cancel *cancel)
 {
     int failed;
@@ -44,7 +45,7 @@ static bool is_soon_over(px_cancel *cancel)
     return failed == 0;
 }
 
-/* Has the descriptors that a worker is woken by. */
+/* Watches over a thread that asks, and keeps the descriptors by which the worker is woken. */
 static void *watch(void *argument)
 {
     px_cancel *cancel = argument;

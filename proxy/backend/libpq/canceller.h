@@ -17,14 +17,14 @@ typedef struct px_cancel {
     px_message message;
     void (*done)(struct px_cancel *cancel);
     struct px_worker *worker;
-    PGcancel *target; /* lives until then */
+    PGcancel *target; /* lives until `done` is called */
     sem_t over;
-    struct timespec until; /* of CLOCK_MONOTONIC */
-    char reason[1]; /* libpq's for a failure, cut off: nobody is told, for a cancel has no answer */
+    struct timespec until; /* deadline by CLOCK_MONOTONIC */
+    char reason[1];        /* libpq's reason for a failure, cut off and never told */
 } px_cancel;
 
-/* On its worker's thread, which counts it among its `cancels` until it is done. False: too many are
- * under way, and nothing will come of it. */
+/* Sends a cancel on its worker's thread, which counts it among its `cancels` until it is done.
+ * False: too many are under way, and nothing will come of it. */
 PGW_MUST_CHECK bool px_canceller_ask(px_cancel *cancel);
 
 #endif

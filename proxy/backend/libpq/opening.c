@@ -26,7 +26,7 @@ struct px_opening {
     bool abandoned;
     bool admitted;   /* AuthenticationOk has come */
     pgw_buf notices; /* what the server said beside, as NoticeResponses */
-    px_slot missing; /* where it has no more connections */
+    px_slot missing; /* where the server has no more connections */
 
     pgw_arena arena;
     const char *keywords[MAX_OPTIONS], *values[MAX_OPTIONS]; /* what PQconnectStartParams gets */
@@ -37,12 +37,12 @@ struct px_opening {
     uv_getaddrinfo_t resolve;
     uv_timer_t timeout;
     PGconn *conn;
-    FILE *trace;  /* NULL: what the server reports is known */
-    char *traced; /* what libpq has written there of the connection, with passwords */
+    FILE *trace;  /* trace of libpq's messages; NULL: what the server reports is known */
+    char *traced; /* text of the trace, with passwords */
     size_t traced_len;
-    uv_poll_t *poll; /* fresh for every socket libpq goes through */
+    uv_poll_t *poll; /* poll handle, fresh for every socket libpq goes through */
     int socket;
-    unsigned handles; /* libuv's, and requests, that still refer to this */
+    unsigned handles; /* libuv's handles and requests that still refer to this */
 };
 
 /* ---- options ---- */
@@ -73,7 +73,8 @@ static const char *option(const px_opening *opening, const char *keyword)
     return NULL;
 }
 
-/* Nothing is put behind the last: it may end in a backslash, and be for the server to refuse. */
+/* Adds options. Nothing is put behind the last: it may end in a backslash, and be for the server to
+ * refuse. */
 static void add_options(const char *more, pgw_buf *options)
 {
     if (more == NULL || *more == '\0')
@@ -82,7 +83,7 @@ static void add_options(const char *more, pgw_buf *options)
     pgw_buf_add_str(options, more);
 }
 
-/* The DSN's own options; what it leaves open is the client's. */
+/* Sets the DSN's own options; what it leaves open is the client's. */
 static void set_options(px_opening *opening, const px_link *link)
 {
     const px_identity *identity = link->identity;
@@ -113,7 +114,7 @@ static void set_options(px_opening *opening, const px_link *link)
 
 /* ---- the end ---- */
 
-/* The connection is closed, or does not write to it any more. */
+/* Ends the trace: the connection is closed, or does not write to it any more. */
 static void end_trace(px_opening *opening)
 {
     if (opening->trace == NULL)
@@ -164,7 +165,7 @@ static void end(px_opening *opening)
 
 static void fail(px_opening *opening, const pgw_error *error)
 {
-    stop_polling(opening); /* before the number can be somebody else's */
+    stop_polling(opening); /* polling ends before the socket's number can be reused */
     PQfinish(opening->conn);
     opening->conn = NULL;
     void (*done)(void *, PGconn *, const pgw_error *) = opening->done;
@@ -184,7 +185,7 @@ static void copy_line(const char *text, const char *label, char *to, size_t size
     snprintf(to, size, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
-/* What is in it of the system's own words, in which there is no address. */
+/* The system's own words in the message, in which there is no address. */
 static const char *plain_reason(const char *message)
 {
     static const int known[] = {ECONNREFUSED, ECONNRESET, ETIMEDOUT, EHOSTUNREACH,
@@ -218,7 +219,8 @@ static bool read_error(const char *message, pgw_error *error)
     return false;
 }
 
-/* The function of the server that refused tells it in every language; that of a pooler is none. */
+/* What the server has no more of, by the name of its function that refused: that is the same in
+ * every language; a pooler's is none. */
 static px_slot missing_slot(const char *message)
 {
     char location[64] = "";
@@ -239,7 +241,7 @@ static void fail_with(px_opening *opening, const char *message)
 
 /* ---- what libpq does not tell ---- */
 
-/* libpq would print them. `owner` is NULL once the link is open. */
+/* Keeps a notice, which libpq would print. `owner` is NULL once the link is open. */
 static void on_notice(void *owner, const PGresult *notice)
 {
     static const char fields[] = "SVCMDHWstcdn";
@@ -263,7 +265,7 @@ static void look_for_admission(px_opening *opening)
 {
     char bytes[512];
     if (PQstatus(opening->conn) != CONNECTION_AWAITING_RESPONSE)
-        return; /* before, the error of a connect would be taken away, which libpq is to find */
+        return; /* before that, libpq is to find the error of a connect itself */
     SSL *ssl = PQgetssl(opening->conn);
     int socket = PQsocket(opening->conn);
     ssize_t len = ssl != NULL ? SSL_peek(ssl, bytes, sizeof bytes)
@@ -308,7 +310,7 @@ static void start_trace(px_opening *opening)
     PQsetTraceFlags(opening->conn, PQTRACE_SUPPRESS_TIMESTAMPS);
 }
 
-/* What libpq has no value for was a part of another message. */
+/* Learns the names in the trace. What libpq has no value for was a part of another message. */
 static void learn_names(px_opening *opening)
 {
     static const char begun[] = "\tParameterStatus\t \"";
@@ -423,7 +425,7 @@ static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *
         snprintf(message, sizeof message, "could not translate host name: %s",
                  uv_strerror(status ? status : UV_ECANCELED));
         uv_freeaddrinfo(info);
-        opening->handles--; /* the request's; the opening's own is still there */
+        opening->handles--; /* the request's hold; the opening's own is still there */
         fail_with(opening, message);
         return;
     }
@@ -433,7 +435,7 @@ static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *
     resolve_next(opening);
 }
 
-/* Nothing that another thread would have to be asked for. */
+/* Whether the host is an address, so that no other thread has to be asked for it. */
 static bool is_numeric(const char *host)
 {
     struct in6_addr address;
@@ -491,7 +493,8 @@ static void on_timeout(uv_timer_t *timer)
 {
     px_opening *opening = timer->data;
     if (opening->conn == NULL) {
-        /* Still resolving: the request cannot be stopped; it fails when it comes back. */
+        /* The name is still being resolved: the request cannot be stopped; it fails when it comes
+         * back. */
         uv_cancel((uv_req_t *)&opening->resolve);
         return;
     }

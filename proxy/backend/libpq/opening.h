@@ -18,12 +18,12 @@ typedef struct px_opening px_opening;
 px_opening *px_opening_start(const px_link *link,
                              void (*done)(void *owner, PGconn *conn, const pgw_error *error),
                              void *owner);
-/* While `done` is called: the server had let the role in, whatever came then; what it said beside,
- * as NoticeResponses; and, with 53300, of what it has no more. */
+/* Each is for while `done` is called: whether the server had let the role in, whatever came then;
+ * what it said beside, as NoticeResponses; and, with 53300, of what it has no more. */
 bool px_opening_was_admitted(const px_opening *opening);
 pgw_slice px_opening_notices(const px_opening *opening);
 px_slot px_opening_missing(const px_opening *opening);
-/* `done` will not be called. */
+/* Gives up: `done` will not be called. */
 void px_opening_abandon(px_opening *opening);
 
 #endif

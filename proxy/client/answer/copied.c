@@ -27,8 +27,8 @@ bool px_copied_is(const px_reply *reply)
 bool px_copied_is_owed(const px_session *session)
 {
     const px_replies *replies = &session->pending.replies;
-    for (size_t i = session->own.copy != NULL; i < replies->count;
-         i++) /* The first may be under way. */
+    /* The first reply may be that of a COPY under way. */
+    for (size_t i = session->own.copy != NULL; i < replies->count; i++)
         if (copy_of(px_replies_at(replies, i)) != NULL)
             return true;
     return false;
@@ -52,7 +52,8 @@ bool px_copied_is_under_way(const px_session *session)
     return load != NULL && (session->own.copy_in || !px_load_is_settled(load));
 }
 
-/* A batch was answered: the client may go on, or it is told that one has failed. */
+/* Goes on when a batch was answered: the client may send more, or is told that a batch has failed.
+ */
 static void on_moved(void *owner)
 {
     px_session *session = owner;
@@ -103,7 +104,7 @@ static bool may_load(const px_session *session, const px_reply *reply)
            !session->who.is_private && copy->data.header != PGW_COPY_HEADER_MATCH;
 }
 
-/* Rows that are there already are no error. */
+/* Has rows staged in a temporary table, where rows that are there already are no error. */
 static void stage(px_session *session, const rw_copy *copy, pgw_slice sent, px_load *load)
 {
     rw_staged staged;
@@ -117,8 +118,8 @@ static void stage(px_session *session, const rw_copy *copy, pgw_slice sent, px_l
     pgw_buf_free(&staged.statement);
 }
 
-/* The server's own COPY gets no row and ends at once, so that it holds no locks. What it says is
- * looked at when all batches are answered. */
+/* Begins a COPY in batches. The server's own COPY gets no row and ends at once, so that it holds no
+ * locks. What it says is looked at when all batches are answered. */
 static void begin_load(px_session *session, const px_reply *reply)
 {
     static const char nothing[] = "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0\0\377\377";
@@ -139,7 +140,7 @@ static void begin_load(px_session *session, const px_reply *reply)
     pgw_buf_free(&out);
 }
 
-/* Nothing more of it is stored, because of its client. */
+/* Gives up a COPY because of its client: no more of it is stored. */
 static void give_up(px_session *session, const char *what, pgw_slice reason)
 {
     pgw_buf message = {0};
@@ -183,7 +184,8 @@ pgw_slice px_copied_failure(const px_session *session)
 
 /* --- keys that are drawn, or there already --- */
 
-/* Where rows that are there are no error, the data has to say which these are. */
+/* Whether the COPY may meet rows that are there: where they are no error, the data has to say which
+ * these are. */
 static bool may_be_repeated(const px_session *session, const rw_copy *copy, pgw_error *error)
 {
     if (!wants_load(session, copy->table) ||
@@ -218,7 +220,7 @@ bool px_copied_may_begin(const px_session *session, const rw_copy *copy, pgw_err
     return false;
 }
 
-/* Numbers have come, or none will: the client may go on. */
+/* Goes on when numbers have come, or none will. */
 static void on_numbers(void *owner)
 {
     px_session *session = owner;
@@ -255,7 +257,7 @@ void px_copied_begin(px_session *session, const px_reply *reply, pgw_slice body)
     px_session_wake(session, PX_WAIT_IDLE);
 }
 
-/* So that a COPY is seen to go on. */
+/* Counts rows while they come, so that a COPY is seen to go on. */
 static void count_rows(px_session *session)
 {
     px_count(session->worker->metrics, PX_COPIED_ROWS, px_copy_rows_since(session->own.copy));

@@ -38,11 +38,11 @@ bool px_copied_is_under_way(const struct px_session *session);
 bool px_copied_ends(struct px_session *session, const pgw_slice *reason);
 /* The client has cancelled it. False: there is none that is under way. */
 bool px_copied_cancel(struct px_session *session);
-/* So many of its rows are committed. */
+/* How many of the COPY's rows are committed. */
 uint64_t px_copied_rows(const struct px_session *session);
 /* The body of the error by which it has failed; empty: it has not. */
 pgw_slice px_copied_failure(const struct px_session *session);
-/* It is answered, or the link is gone. */
+/* Frees the session's COPY, which is answered, or whose link is gone. */
 void px_copied_over(struct px_session *session);
 
 #endif

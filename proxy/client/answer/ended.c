@@ -10,7 +10,7 @@
 #include "proxy/client/standing/doubt.h"
 #include "proxy/client/standing/names.h"
 
-/* It holds nothing but what questions of ours have looked at. */
+/* Rolls back a transaction that holds nothing but what questions of keyspread's have looked at. */
 static void roll_back(px_session *session)
 {
     pgw_buf out = {0};

@@ -75,7 +75,7 @@ void px_error_count_rows(pgw_error *error, size_t committed, size_t rows)
     pgw_error_detail(error, "%zu of %zu rows are committed.", committed, rows);
 }
 
-/* A key that a query gave is longer than what can be hashed in SQL. */
+/* Whether a key that a query gave is longer than what can be hashed in SQL. */
 static bool is_too_long(const char *table, pgw_slice body, pgw_error *error)
 {
     pgw_slice said = pgw_error_field(body, 'M'), mark = PGW_LITERAL(RW_KEY_TOO_LONG);
@@ -107,7 +107,8 @@ static size_t first_of_key(const rw_sent *sent, size_t position)
     return there > 0 ? sent->before + there : 0;
 }
 
-/* "cannot cast type … to" that of the column, as it is said of an assignment. */
+/* Whether the error says "cannot cast type … to" the column's type; then `error` says it as for an
+ * assignment. */
 static bool cannot_be_cast(const rw_column *column, pgw_slice body, pgw_error *error)
 {
     pgw_slice said = pgw_error_field(body, 'M'), head = PGW_LITERAL("cannot cast type ");
@@ -124,8 +125,8 @@ static bool cannot_be_cast(const rw_column *column, pgw_slice body, pgw_error *e
     return true;
 }
 
-/* What a query gives cannot be cast to be hashed: nor, then, for its column, of which PostgreSQL
- * would have told. */
+/* Whether what a query gives cannot be cast to be hashed. It cannot be stored in its column,
+ * either, as PostgreSQL would have said. */
 static bool is_of_another_type(const rw_sent *sent, pgw_slice body, pgw_error *error)
 {
     const rw_table *table = sent->insert->table;
@@ -148,7 +149,8 @@ static void add_own(const pgw_error *error, pgw_buf *out)
     pgw_buf_free(&message);
 }
 
-/* An error that is keyspread's own, as a body. */
+/* Writes an error that keyspread's own words replace, as a body; false: the error is none of these.
+ */
 static bool tell_own(const rw_sent *sent, pgw_slice body, pgw_buf *out)
 {
     pgw_error error;
@@ -162,7 +164,8 @@ static bool tell_own(const rw_sent *sent, pgw_slice body, pgw_buf *out)
     return true;
 }
 
-/* What is computed of the new key says that it cannot be stored in its column, either. */
+/* Whether the new key cannot be cast to be hashed, and so cannot be stored in its column, either.
+ */
 static bool is_unassignable(const rw_key_change *change, const rw_sent *sent, pgw_slice body,
                             pgw_error *error)
 {
@@ -182,7 +185,7 @@ static bool is_unassignable(const rw_key_change *change, const rw_sent *sent, pg
     return false;
 }
 
-/* It stands in VALUES, which its client need not know. */
+/* Whether the new key holds what VALUES does not allow, of which its client need not know. */
 static bool is_not_allowed(const rw_sent *sent, pgw_slice body, pgw_error *error)
 {
     static const char *const codes[] = {"42803", "42P20", "0A000"};
@@ -202,7 +205,8 @@ static bool is_not_allowed(const rw_sent *sent, pgw_slice body, pgw_error *error
     return true;
 }
 
-/* An error of a statement that changes a key, as it would be without us. */
+/* Writes an error of a statement that changes a key as it would be without keyspread; false: the
+ * error is none of these. */
 static bool tell_of_change(const rw_key_change *change, const rw_sent *sent, pgw_slice body,
                            pgw_buf *out)
 {
@@ -312,7 +316,8 @@ static pgw_slice behind_column(const cfg_table *table, pgw_slice message)
     return (pgw_slice){message.ptr + before, message.len - before};
 }
 
-/* NOT NULL of the hash column. In a partition the table's own name stands in the message alone. */
+/* Whether NOT NULL of the hash column was violated. In a partition the table's own name stands in
+ * the message alone. */
 static bool is_null_hash(const cfg_table *table, pgw_slice body)
 {
     if (!pgw_slice_eq_str(pgw_error_field(body, 'c'), table->hash_column))
@@ -324,7 +329,7 @@ static bool is_null_hash(const cfg_table *table, pgw_slice body)
            (rest.len > 0 && memmem(rest.ptr, rest.len, name, strlen(name)) != NULL);
 }
 
-/* No partition takes NULL. */
+/* Whether a row has no hash, so that no partition takes it. */
 static bool is_unplaced(const cfg_table *table, pgw_slice body)
 {
     char key[80];
@@ -334,7 +339,8 @@ static bool is_unplaced(const cfg_table *table, pgw_slice body)
            memmem(detail.ptr, detail.len, key, strlen(key)) != NULL;
 }
 
-/* Of a schema, or anything else, that has the table's name, other words are said. */
+/* Whether rights on the table were denied. The message about anything else of this name has other
+ * words. */
 static bool is_denied(const cfg_table *table, pgw_slice body)
 {
     char denied[100];
@@ -342,7 +348,7 @@ static bool is_denied(const cfg_table *table, pgw_slice body)
     return !table->pattern && pgw_slice_eq_str(pgw_error_field(body, 'M'), denied);
 }
 
-/* The table that the error is about, as a statement names it: an entry's own name, or, of a
+/* Adds the table that the error is about, as a statement names it: an entry's own name, or, of a
  * pattern, the schema and the name that the server tells. */
 static void add_table_name(const cfg_table *table, pgw_slice body, pgw_buf *out)
 {
@@ -374,7 +380,7 @@ static void add_hint(const cfg_table *table, bool denied, pgw_buf *body)
     pgw_buf_free(&name);
 }
 
-/* True: a row came without its hash. */
+/* Adds a hint to an error that hash columns cause. True: a row came without its hash. */
 static bool add_guard_hint(const cfg_config *config, bool wrote, pgw_buf *body)
 {
     pgw_slice all = pgw_slice_buf(body), code = pgw_error_field(all, 'C');
@@ -392,9 +398,8 @@ static bool add_guard_hint(const cfg_config *config, bool wrote, pgw_buf *body)
     return false;
 }
 
-/* PostgreSQL cannot do it with a partitioned table, and names a column that its client need not
- * know.
- */
+/* Explains an error about what PostgreSQL cannot do with a partitioned table; it names a column
+ * that the client need not know. */
 static void explain_parts(const px_catalog *catalog, pgw_buf *body)
 {
     pgw_slice all = pgw_slice_buf(body), code = pgw_error_field(all, 'C');
@@ -425,8 +430,8 @@ static void explain_parts(const px_catalog *catalog, pgw_buf *body)
     }
 }
 
-/* A foreign key that a function makes, of which a context tells, does not pass here: nothing was
- * added that it could refer to. */
+/* Explains why a foreign key that a function makes (an error with a context) has nothing to refer
+ * to: it does not pass through keyspread. */
 static void explain_reference(const px_catalog *catalog, pgw_buf *body)
 {
     pgw_slice all = pgw_slice_buf(body), message = pgw_error_field(all, 'M');
@@ -476,8 +481,8 @@ void px_error_explain(px_worker *worker, const px_identity *identity, const px_c
                       bool wrote, pgw_buf *body)
 {
     pgw_buf out = {0};
-    if (add_guard_hint(worker->config, wrote,
-                       body)) /* its table may have been another's, or away */
+    /* A row came without its hash: the tables may be others than those that were looked at. */
+    if (add_guard_hint(worker->config, wrote, body))
         px_catalog_stale(worker, identity->database);
     if (catalog != NULL)
         explain_parts(catalog, body);
@@ -492,7 +497,7 @@ void px_error_explain(px_worker *worker, const px_identity *identity, const px_c
 
 /* ---- ours ---- */
 
-/* The server met what stands for something that is refused. */
+/* Whether the server met what stands for something that is refused. */
 static bool is_met(pgw_slice body)
 {
     pgw_slice message = pgw_error_field(body, 'M');

@@ -52,7 +52,8 @@ static size_t failed_at(const px_group *group, const px_outcome *outcome)
     return bind != PX_GROUP_NONE ? bind : i;
 }
 
-/* Of a statement that is several units: in a text that the client did not write. */
+/* Adds the error of a statement that is several units: it has no position, for the client did not
+ * write their text. */
 static void add_error_of_parts(px_session *session, const px_outcome *outcome, pgw_buf *out)
 {
     const px_owner *units = &session->units;
@@ -70,7 +71,7 @@ static void add_error_of_parts(px_session *session, const px_outcome *outcome, p
     pgw_error_write(&error, "ERROR", out);
 }
 
-/* Frees the body. */
+/* Adds a message, and frees its body. */
 static void add_message(char type, pgw_buf *body, pgw_buf *out)
 {
     pgw_buf_add_byte(out, type);
@@ -86,8 +87,8 @@ static bool writes_named(const px_owner *units, const px_outcome *outcome, size_
     return rw_part_table(&table, 1, outcome->error) != NULL;
 }
 
-/* An error of the commit, which may come before the last statement's tag, is about one of those
- * that wrote the table that it names. */
+/* The statement that failed. An error of the commit, which may come before the last statement's
+ * tag, is about one of those that wrote the table that it names. */
 static size_t failed_statement(const px_owner *units, const px_outcome *outcome)
 {
     size_t last = outcome->statement_count - 1;
@@ -196,7 +197,7 @@ static void answer_commit(px_session *session, const px_outcome *outcome)
     pgw_buf_free(&answer);
 }
 
-/* What is under way is a COMMIT's. */
+/* Whether the unit under way is a COMMIT's. */
 static bool commits(const px_session *session)
 {
     return session->own.begun != NULL && session->own.begun->commits;
@@ -213,8 +214,8 @@ static bool has_made_list(const px_owner *units)
     return false;
 }
 
-/* A value may be wrong only for the column that it came to by a list that was made here. Who sends
- * many such values does not make others look for each. */
+/* Whether a value may be wrong only for the column that it came to by a list that was made here.
+ * Who sends many such values does not make others look for each. */
 static bool may_be_misplaced(px_session *session, const px_outcome *outcome)
 {
     uint64_t now = px_worker_now(session->worker);
@@ -227,8 +228,8 @@ static bool may_be_misplaced(px_session *session, const px_outcome *outcome)
     return true;
 }
 
-/* The statement wrote nothing, for the schema is another than it was thought to be: it is tried
- * once more. */
+/* Whether a statement is tried once more: it wrote nothing, for the schema is another than it was
+ * thought to be. */
 static bool repeats(px_session *session, const px_outcome *outcome)
 {
     px_owner *units = &session->units;
@@ -280,7 +281,7 @@ bool px_outcome_has_rest(const px_session *session)
     return units->rerouted && (units->text != NULL || units->plan_count > 0);
 }
 
-/* As the session has it now; NULL: that is not known. */
+/* The setting as the session has it now; NULL: that is not known. */
 static const char *setting_now(const px_session *session, rw_tracked_setting setting)
 {
     const px_answer *start = &session->known.base;

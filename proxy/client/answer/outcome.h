@@ -9,16 +9,16 @@
 
 struct px_session;
 
-/* Of every session's `units`. */
+/* The functions of every session's `units`. */
 extern const px_owner_ops px_session_owner_ops;
 
-/* Some of its statement's rows are committed; the others are to be sent on the own link: units.text
- * or units.plans[0] is the statement without those that are. */
+/* Whether some of the statement's rows are committed; the others are to be sent on the own link:
+ * units.text or units.plans[0] is the statement without those that are. */
 bool px_outcome_has_rest(const struct px_session *session);
 /* To be called before a statement goes to the own link (ready): if it has waited elsewhere, its
  * timeouts there are shorter by that, until its transaction ends. */
 void px_outcome_send_waited(struct px_session *session);
-/* They cannot be sent for this reason. */
+/* Gives up the rest of the rows, which cannot be sent for this reason. */
 void px_outcome_give_up(struct px_session *session, pgw_error *error);
 
 #endif

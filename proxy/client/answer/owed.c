@@ -15,8 +15,8 @@ static void forget_statement(px_session *session, pgw_slice name)
     px_statements_remove(&session->names.statements, name);
 }
 
-/* What Describe is answered. A portal returns what its statement does, in the formats that it was
- * bound with. */
+/* Writes what Describe is answered. A portal returns what its statement does, in the formats that
+ * it was bound with. */
 static void describe(const px_group *group, const px_held *held, pgw_buf *out)
 {
     const px_plan *plan = held->plan;
@@ -70,7 +70,7 @@ void px_owed_rows(const px_session *session, const px_outcome *outcome, size_t i
     px_stream_put(session->peer.stream, rows.ptr, rows.len);
 }
 
-/* What Execute is answered: number `i` of them. */
+/* Writes what number `i` of the Executes is answered. */
 static void execute(const px_session *session, const px_outcome *outcome, size_t i, pgw_buf *out)
 {
     if (outcome->told == NULL) {
@@ -85,7 +85,7 @@ static void execute(const px_session *session, const px_outcome *outcome, size_t
         add_tag(session, outcome, i, out);
 }
 
-/* What the client is owed for held message `i`, as it stands when it did what it should. */
+/* Writes what the client is owed for held message `i` when that did what it should. */
 static void answer(px_session *session, size_t i, pgw_buf *out)
 {
     px_group *group = &session->group;
@@ -126,7 +126,7 @@ void px_owed_write(px_session *session, size_t before, const px_outcome *outcome
     }
 }
 
-/* What was described ahead, under a name that behind an error the client still has free. */
+/* Closes what was described ahead, under a name that behind an error the client still has free. */
 static void close_unanswered(px_session *session)
 {
     for (size_t i = 0; i < session->group.count; i++) {

@@ -19,19 +19,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each part is read anew, with all that stands behind it. */
+/* Limits of a Query that is cut, for each part is read anew with all that stands behind it: parts,
+ * bytes. */
 enum { MOST = 64, MOST_BYTES = 256 * 1024 };
 
 struct px_parts {
-    pgw_buf text;     /* the client's, as it was when it was cut */
-    size_t from, to;  /* bytes of it; 0: to its end */
+    pgw_buf text;     /* the client's Query, as it was when it was cut */
+    size_t from, to;  /* bytes of the part at hand in `text`; `to` 0: to its end */
     size_t before;    /* characters in front of `from` */
     char *read_by[2]; /* what decides how a text is read, as it was when it came; owned */
     px_reports reports;
     size_t count;
-    bool ours;   /* the transaction, which the client knows nothing of */
-    bool sent;   /* … the part at hand */
-    bool failed; /* what stands behind is not run */
+    bool ours;   /* the transaction is keyspread's: the client knows nothing of it */
+    bool sent;   /* the part at hand was sent, or answered here */
+    bool failed; /* an error came: later parts are not run */
 };
 
 void px_parts_forget(px_session *session)
@@ -111,7 +112,8 @@ static bool is_open(const px_session *session, const px_text *text, size_t count
     return open;
 }
 
-/* It is one transaction because it is one Query, which a block of ours can stand for. */
+/* Whether the text is one transaction only because it is one Query: a block of keyspread's can
+ * stand for that. */
 static bool is_plain(const px_session *session, const px_text *text)
 {
     for (size_t i = 0; i < text->script.count; i++)
@@ -120,7 +122,7 @@ static bool is_plain(const px_session *session, const px_text *text)
     return session->own.status == 'I';
 }
 
-/* Its data stands behind the message at hand. */
+/* Whether the text holds a COPY whose data stands behind the message at hand. */
 static bool takes_data(const px_text *text)
 {
     return text->script.effects & RW_EFFECT_COPY && rw_text_mentions(text->text, "stdin");
@@ -131,11 +133,12 @@ static bool is_beyond_ascii(pgw_slice text)
     return !pgw_is_ascii(text);
 }
 
-/* Whether it surely is one in the encodings, the client's and the server's. */
+/* Whether the text surely is valid in the encodings of the client and of the server. */
 static bool is_text(const px_session *session, pgw_slice text)
 {
     const char *encoding = px_settings_now(session, RW_CLIENT_ENCODING);
-    bool latin = encoding != NULL && strcmp(encoding, "LATIN1") == 0; /* any byte is a character */
+    /* In LATIN1 any byte is a character. */
+    bool latin = encoding != NULL && strcmp(encoding, "LATIN1") == 0;
     return !is_beyond_ascii(text) || (latin && !session->who.written.folded) ||
            (session->who.identity->env.utf8 && pgw_utf8_valid(text));
 }
@@ -174,7 +177,7 @@ static bool has_backslash(pgw_slice text)
 static const struct {
     rw_tracked_setting setting;
     const char *name;
-    bool (*matters)(pgw_slice text); /* … in a text */
+    bool (*matters)(pgw_slice text); /* whether a text is read otherwise by another value */
 } read_by[] = {{RW_CLIENT_ENCODING, "client_encoding", is_beyond_ascii},
                {RW_CONFORMING_STRINGS, "standard_conforming_strings", has_backslash}};
 
@@ -216,9 +219,9 @@ static void run_unseen(px_session *session, pgw_slice sql)
     px_changes_note(session, RW_EFFECT_TRANSACTION);
 }
 
-/* PostgreSQL looks at the encoding of a text before it runs any of it. So it is shown all of it, in
- * a comment (the bytes that could end that are no part of other characters) on what does nothing
- * and takes no snapshot. */
+/* Shows the server the whole text, for PostgreSQL looks at the encoding of a text before it runs
+ * any of it. The text is in a comment (the bytes that could end that are no part of other
+ * characters) on what does nothing and takes no snapshot. */
 static void show_unseen(px_session *session, pgw_slice text)
 {
     pgw_buf sql = {0};
@@ -269,11 +272,11 @@ void px_parts_sent(px_session *session)
     session->hand.parts->sent = true;
     if (replies->count > 0) {
         px_replies_at(replies, replies->count - 1)->part = true;
-        px_ask_for_answers(session); /* a Close that no Sync follows, too */
+        px_ask_for_answers(session); /* the part may be a Close that no Sync follows */
     }
 }
 
-/* Nothing that was found for the last one holds for the next. */
+/* Goes on to the next part: nothing that was found for the last one holds for it. */
 static void step_on(px_session *session)
 {
     struct px_parts *parts = session->hand.parts;
@@ -297,13 +300,14 @@ bool px_parts_are_over(px_session *session)
     return parts->failed || parts->from == parts->text.len;
 }
 
-/* What nobody but us has begun, or all of it has failed. */
+/* Ends the transaction that keyspread has begun: rolls it back if it has failed, else commits it.
+ */
 static void end_ours(px_session *session, bool failed)
 {
     pgw_buf out = {0};
     px_replies *replies = &session->pending.replies;
     if (session->who.identity->replication == NULL) {
-        pgw_write_close('P', PX_ASK_NAME, &out); /* what has failed is still there */
+        pgw_write_close('P', PX_ASK_NAME, &out); /* a question that failed has left its portal */
         px_replies_push(replies, PX_REPLY_CLOSE)->swallow = true;
     }
     px_ask(session, failed ? PGW_LITERAL("rollback") : PGW_LITERAL("commit"), PX_ASKS_NOTHING,

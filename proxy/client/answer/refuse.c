@@ -28,23 +28,25 @@ static void put_error(px_session *session, const pgw_error *error, bool ready)
     px_count_error(session->worker->metrics, pgw_slice_str(error->sqlstate));
 }
 
-/* What any server must refuse, whose error is replaced by ours. In an aborted transaction, where
- * all that is well-formed has an error of the server's own, that one is told. */
+/* A text that any server must refuse, whose error is replaced by keyspread's. In an aborted
+ * transaction, where all that is well-formed has an error of the server's own, that one is told. */
 #define FAILS "select \"refused by keyspread\""
 
-/* Parameters are counted there all the same. */
+/* A text that is refused in an aborted transaction as well, where parameters are counted all the
+ * same. */
 #define FAILS_EVEN_THERE "refused by keyspread"
 
 void px_refuse(px_session *session, const pgw_error *error, bool extended)
 {
     px_owner_go_on(&session->units);
+    /* A question for keys has failed the session's transaction. */
     bool failed = px_keys_failure(session) != NULL && session->own.status == 'E' &&
-                  session->pending.replies.count == 0; /* its transaction has, by our question */
+                  session->pending.replies.count == 0;
     if (px_session_idle(session) || failed) {
         put_error(session, error, !extended);
         session->pending.skipping = extended;
         if (!extended)
-            px_names_drop_unnamed(session); /* any simple Query destroys it */
+            px_names_drop_unnamed(session); /* any simple Query destroys the unnamed statement */
         return;
     }
     /* The transaction, or the Sync group, lives on at the backend: it must fail there as well, or
@@ -95,7 +97,7 @@ static void show_text(px_session *session, pgw_slice text)
     pgw_buf_free(&out);
 }
 
-/* A Query destroys the unnamed statement, and so does this. */
+/* Sends a text as a Parse. A Query's is that of the unnamed statement, which a Query destroys. */
 static bool parse_text(px_session *session, pgw_slice text, bool extended)
 {
     const pgw_slice name = extended ? PGW_LITERAL("keyspread text") : PGW_LITERAL("");
@@ -119,7 +121,7 @@ void px_refuse_unread(px_session *session, pgw_slice text, const pgw_error *erro
         show_text(session, text);
         return;
     }
-    bool walsender = session->who.identity->replication != NULL; /* it takes no Parse */
+    bool walsender = session->who.identity->replication != NULL; /* a walsender takes no Parse */
     bool shown = !walsender && parse_text(session, text, extended);
     px_refuse(session, error, shown || extended);
     if (!shown || extended)
@@ -132,8 +134,8 @@ void px_refuse_unread(px_session *session, pgw_slice text, const pgw_error *erro
     pgw_buf_free(&out);
 }
 
-/* An error of its group came meanwhile: the server skips what waits, and what is sent to refuse it.
- */
+/* Drops what waits, for an error of its group came meanwhile: the server skips it, and what is sent
+ * to refuse it. */
 static void skip_waiting(px_session *session)
 {
     bool sync = session->hand.frame.size > 0 && session->hand.frame.type == 'S';
@@ -143,7 +145,7 @@ static void skip_waiting(px_session *session)
         px_relay_drop_message(session);
 }
 
-/* `failed`: so has its transaction, by what it waited for. */
+/* `failed`: what the statement waited for has failed its transaction. */
 static void refuse_waiting(px_session *session, const pgw_error *error, bool failed)
 {
     pgw_frame frame = session->hand.frame;
@@ -160,7 +162,8 @@ static void refuse_waiting(px_session *session, const pgw_error *error, bool fai
     session->units.rerouted = false;
     px_owner_go_on(&session->units);
     if (session->own.ready && !sync && !failed && !px_session_idle(session)) {
-        px_refuse(session, &told, !simple); /* behind what is owed; and it fails there, too */
+        px_refuse(session, &told,
+                  !simple); /* the error comes behind what is owed, and fails the transaction */
     } else {
         put_error(session, &told, simple || sync);
         session->pending.skipping = !simple && !sync;

@@ -15,18 +15,19 @@ void px_refuse(struct px_session *session, const pgw_error *error, bool extended
 /* Whether the server's own words about a refused text are to be heard: it is none of PostgreSQL's
  * grammar, or of a transaction that has failed. `statements`: how many a Query has; 1 for Parse. */
 bool px_refuse_hears(const struct px_session *session, pgw_slice text, size_t statements);
-/* … The link (ready) is shown it, as a Parse, so that nothing of it can run; what it says of it is
- * the error. Should it have nothing to say, `error` is. */
+/* Shows a refused text to the link (ready) as a Parse, so that nothing of it can run; what the
+ * server says of it is the error. Should it have nothing to say, `error` is. */
 void px_refuse_unread(struct px_session *session, pgw_slice text, const pgw_error *error,
                       bool extended);
-/* What has come of the message at hand, and of the group, is dropped, and so is what still comes:
- * the client gets the error, as it would for a statement. */
+/* Drops what has come of the message at hand, and of the group, and what still comes: the client
+ * gets the error, as it would for a statement. */
 void px_refuse_message(struct px_session *session, const pgw_error *error);
-/* What the statement at hand waits for has failed: it gets the error. */
+/* Answers the statement at hand with the error of what it waits for. */
 void px_refuse_waiting(struct px_session *session, const pgw_error *error);
-/* … which was run in the session's own transaction, so that this has failed, too. */
+/* Does what px_refuse_waiting() does for an error in the session's own transaction, which has
+ * failed by it. */
 void px_refuse_failed(struct px_session *session, const pgw_error *error);
-/* A statement that waits for a link or the catalog, not sent yet: 57014. */
+/* Refuses with 57014 a statement that waits for a link or the catalog, and is not sent yet. */
 void px_refuse_cancelled(struct px_session *session);
 
 #endif

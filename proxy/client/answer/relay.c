@@ -9,7 +9,7 @@
 #include "proxy/client/standing/changes.h"
 #include "rewrite/statement/words/spelling.h"
 
-enum { LONGEST_NAME = 256 }; /* bytes, and more than a name has; it may come in two parts */
+enum { LONGEST_NAME = 256 }; /* bytes: more than a name has, which may come in two parts */
 
 void px_relay_fail_large(pgw_error *error)
 {
@@ -29,7 +29,7 @@ bool px_relay_names_ours(const px_session *session, pgw_slice text)
 static size_t harmless(px_session *session, size_t part)
 {
     pgw_slice text = {px_stream_input(session->peer.stream).ptr, part};
-    if (px_relay_names_ours(session, text)) { /* the server has a part of it already */
+    if (px_relay_names_ours(session, text)) { /* the server has a part of the text already */
         pgw_error error;
         px_relay_fail_large(&error);
         px_session_fatal(session, &error);

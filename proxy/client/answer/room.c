@@ -10,7 +10,7 @@
 
 #include <inttypes.h>
 
-enum { SMALL = 1024 * 1024 }; /* who holds no more than this has an eighth for himself */
+enum { SMALL = 1024 * 1024 }; /* an eighth is left to sessions that hold no more bytes */
 
 static px_rooms *rooms_of(const px_session *session)
 {
@@ -53,7 +53,7 @@ void px_room_settle(px_session *session)
 {
     px_room *room = &session->room;
     size_t held = held_by(session);
-    if (session->wait != PX_WAIT_ROOM) /* an answer has come to it, no room */
+    if (session->wait != PX_WAIT_ROOM) /* the session waits for something else, or for nothing */
         stop_waiting(session);
     if (held >= room->taken)
         return;
@@ -98,7 +98,8 @@ void px_room_leave(px_session *session)
     *room = (px_room){0};
 }
 
-/* It holds more than others have, and sends nothing more of it. */
+/* Whether the session holds counted bytes, is read, and has sent no more for `patience`
+ * milliseconds. */
 static bool is_stuck(const px_session *session, uint64_t patience)
 {
     return session->state == PX_READY && session->room.taken > 0 && px_session_is_read(session) &&

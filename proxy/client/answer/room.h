@@ -13,17 +13,17 @@
 struct px_session;
 struct px_worker;
 
-enum { PX_ROOM_FREE = 64 * 1024 }; /* of each session: not counted */
+enum { PX_ROOM_FREE = 64 * 1024 }; /* bytes of each session that are not counted */
 
 /* Counts what the session holds now; false: more was read than there is room for, so it is not to
  * be read on until px_room_tick() wakes it. */
 bool px_room_take(struct px_session *session);
 /* Counts less if it holds less. */
 void px_room_settle(struct px_session *session);
-/* It is closed: nothing is held any more. */
+/* Counts nothing any more for a session that is closed. */
 void px_room_leave(struct px_session *session);
-/* Those that wait try again; the largest of those that do not move is given up, with 53200, if
- * somebody waits for longer than link_wait_ms. */
+/* Has sessions that wait try again; the largest of those that do not move is given up, with 53200,
+ * if a session waits for longer than link_wait_ms. */
 void px_room_tick(struct px_worker *worker);
 
 #endif

@@ -19,8 +19,8 @@
 #include <string.h>
 
 enum {
-    ALONE_MS = 50,     /* after which it does not wait for company any more */
-    MESSAGE_MOST = 400 /* bytes of a group that is read for it */
+    ALONE_MS = 50,     /* milliseconds that a BEGIN waits for company */
+    MESSAGE_MOST = 400 /* most bytes of a message, or group, that is read for a BEGIN */
 };
 
 /* Messages of the extended protocol that run one statement without parameters. */
@@ -28,14 +28,13 @@ typedef struct begin_group {
     px_said parse, bind, execute;
     pgw_slice text;
     bool parsed;    /* A Parse is among them; else the statement was prepared before. */
-    bool described; /* Its portal is described as well. */
-    bool cut;       /* So far they are such messages, and more must come before that is known. */
-    bool synced;    /* A Sync ends them; else more of their group stands behind. */
-    size_t size;    /* Of all of them. */
+    bool described; /* The portal is described as well. */
+    bool cut;       /* The messages are such so far, and more must come before that is known. */
+    bool synced;    /* A Sync ends the messages; else more of their group stands behind. */
+    size_t size;    /* bytes of all the messages */
 } begin_group;
 
-/* The name of the statement that a BEGIN is on the link which its client has prepared by a name of
- * its own. */
+/* The name, on the link, of a BEGIN that its client has prepared by a name of its own. */
 #define BEGIN_NAME PGW_LITERAL("keyspread begin")
 
 /* ---- what came ---- */
@@ -50,7 +49,7 @@ static bool is_unnamed(pgw_slice name)
     return name.len == 0;
 }
 
-/* The next message of the group, if it is of this type and whole. */
+/* Takes the next message of the group, if it is of this type and whole. */
 static bool take(pgw_slice *rest, char type, px_said *said)
 {
     pgw_frame frame;
@@ -62,7 +61,7 @@ static bool take(pgw_slice *rest, char type, px_said *said)
     return said->whole || type == 'S';
 }
 
-/* The next message, which is to be of one of these types, has not come whole. */
+/* Whether the next message, which is to be of one of these types, has not come whole. */
 static bool is_cut(pgw_slice rest, const char *types)
 {
     pgw_frame frame;
@@ -73,7 +72,7 @@ static bool is_cut(pgw_slice rest, const char *types)
            (result == PGW_FRAME_MORE || (result == PGW_FRAME_OK && frame.size > rest.len));
 }
 
-/* The text of a statement without parameters that was prepared before, and is none of ours. */
+/* The text of a statement without parameters, prepared before, that begins or ends transactions. */
 static pgw_slice text_of(const px_session *session, pgw_slice name)
 {
     const px_statement *known = px_statements_find(&session->names.statements, name);
@@ -82,7 +81,7 @@ static pgw_slice text_of(const px_session *session, pgw_slice name)
     return is_text ? px_statements_kept_text(&known->parse) : (pgw_slice){NULL, 0};
 }
 
-/* A Parse, and a Bind to it, without parameters; or, `named`, a Bind alone. */
+/* Reads a Parse, and a Bind to it, without parameters; or, `named`, a Bind alone. */
 static bool read_bound(const px_session *session, bool named, pgw_slice *rest, begin_group *group)
 {
     const pgw_parse *parse = &group->parse.as.parse;
@@ -101,8 +100,8 @@ static bool read_bound(const px_session *session, bool named, pgw_slice *rest, b
     return group->text.ptr != NULL;
 }
 
-/* They are all that their client has sent; or, `named`, their statement may have a name, and more
- * of their group may stand behind them. */
+/* Reads a group that is all that its client has sent; or, `named`, its statement may have a name,
+ * and more of it may stand behind. */
 static bool read_group(const px_session *session, pgw_slice message, bool named, begin_group *group)
 {
     pgw_slice rest = message;
@@ -125,7 +124,8 @@ static bool read_group(const px_session *session, pgw_slice message, bool named,
     return goes_on || (group->synced && rest.len == 0);
 }
 
-/* Its statement has a name, which is free if that is given now, and may be kept. */
+/* Whether the group's statement may have its name: if that is given now, it is free, and there is
+ * room to keep it. */
 static bool may_name(const px_session *session, const begin_group *group)
 {
     const px_statements *statements = &session->names.statements;
@@ -150,8 +150,8 @@ static void name_statement(px_session *session, const begin_group *group)
 
 /* ---- BEGIN ---- */
 
-/* Nothing is owed to the client, and nothing is under way to its link: which is there, and is its
- * own. A backend that cannot be asked is told of each BEGIN at once that is not kept. */
+/* Whether a BEGIN may ride: nothing is owed to the client or under way to its own link, which is
+ * there. A backend that cannot be asked is told at once of each BEGIN that is not kept. */
 static bool may_ride(const px_session *session, rw_transaction said, bool lazy)
 {
     const px_own *own = &session->own;
@@ -183,7 +183,7 @@ static void put_bound(const begin_group *group, pgw_buf *out)
         pgw_write_no_data(out);
 }
 
-/* A BEGIN as it goes to the link where that is to keep neither a statement nor a portal of it. */
+/* Writes a BEGIN for the link, which is to keep neither a statement nor a portal of it. */
 static pgw_buf messages_of(pgw_slice text, pgw_slice name)
 {
     pgw_buf messages = {0};
@@ -224,16 +224,16 @@ static void begin_by_group(px_session *session, const begin_group *group, rw_tra
     }
     px_state_note_bound(session, RW_EFFECT_TRANSACTION, PGW_LITERAL(""));
     px_state_note_execute(session);
-    session->pending.zone_moving =
-        false; /* a BEGIN moves none, though the end of a transaction may */
+    /* A BEGIN changes no TimeZone, though the end of a transaction may. */
+    session->pending.zone_moving = false;
     px_ended_note(session);
     px_riding_begin(session, messages, named);
     put_bound(group, &out);
     put_end(session, word, group->synced, &out);
 }
 
-/* What the message at hand, alone or with its group, begins. Where more stands behind it, whose
- * answer its client does not await, it goes at once, unless its transaction may be kept. */
+/* Reads what the message at hand, alone or with its group, begins. Where more stands behind it,
+ * whose answer its client does not await, it goes at once, unless its transaction may be kept. */
 static rw_transaction read_begin(px_session *session, pgw_frame frame, pgw_slice message,
                                  begin_group *group, bool *lazy)
 {
@@ -259,7 +259,7 @@ static rw_transaction read_begin(px_session *session, pgw_frame frame, pgw_slice
     return begins && (alone || *lazy) ? said : none;
 }
 
-/* Nobody is owed an answer before the end of the group comes. */
+/* Waits for the end of the group, before which no answer is owed. */
 static px_step await_rest(px_session *session, pgw_slice message)
 {
     px_stream_expect(session->peer.stream, message.len + 1);
@@ -279,7 +279,7 @@ px_step px_begin_begins(px_session *session, pgw_frame frame, pgw_slice message)
     if (group.cut)
         return await_rest(session, message);
     if (owed->count > 0 && px_replies_are_silent(owed) && !session->own.unsynced) {
-        px_session_set_wait(session, PX_WAIT_IDLE); /* what is ours alone is soon answered */
+        px_session_set_wait(session, PX_WAIT_IDLE); /* keyspread's questions are soon answered */
         return PX_STEP_LATER;
     }
     if (!may_ride(session, said, lazy))
@@ -296,8 +296,8 @@ px_step px_begin_begins(px_session *session, pgw_frame frame, pgw_slice message)
 
 /* ---- COMMIT and ROLLBACK of what no server knows of ---- */
 
-/* What the message at hand, alone or with its group, ends; or the savepoint that it is about, of
- * which no statement keeps the name. */
+/* Reads what the message at hand, alone or with its group, ends; or the savepoint that it is about,
+ * of which no statement keeps the name. */
 static rw_transaction read_end(px_session *session, pgw_frame frame, pgw_slice message,
                                begin_group *group)
 {
@@ -333,10 +333,10 @@ static void answer(px_session *session, rw_transaction_word word, bool query,
     if (session->own.begun == NULL)
         px_names_drop_unnamed(session);
     else
-        px_names_forget_unnamed(session); /* The link is told nothing yet. */
+        px_names_forget_unnamed(session); /* the link is told nothing yet */
 }
 
-/* Nothing that its client sent in it has got to the server. */
+/* Whether nothing that the client sent in the transaction has got to the server. */
 static bool may_end(const px_session *session)
 {
     const px_begun *begun = session->own.begun;
@@ -374,7 +374,7 @@ px_step px_begin_ends(px_session *session, pgw_frame frame, pgw_slice message)
     if (said.word == RW_TRANSACTION_COMMIT && px_kept_count(begun->kept) > 0) {
         note_commit(session->own.begun, &group, query, frame.size);
         if (px_lazy_commits(session))
-            return PX_STEP_LATER; /* it is consumed when it is answered */
+            return PX_STEP_LATER; /* the COMMIT is consumed when it is answered */
         return px_session_need_link(session) ? PX_STEP_PASS : PX_STEP_LATER;
     }
     if (ends && px_kept_count(begun->kept) == 0)
@@ -393,7 +393,7 @@ px_step px_begin_ends(px_session *session, pgw_frame frame, pgw_slice message)
 static bool executes(px_session *session, pgw_frame frame, pgw_slice message)
 {
     if (message.len < frame.size)
-        return true; /* who knows */
+        return true; /* the Bind may be of any statement while it is not whole */
     message.len = frame.size;
     const px_said said = px_said_of('B', message);
     const pgw_slice name = said.as.bind.statement;
@@ -404,8 +404,8 @@ static bool executes(px_session *session, pgw_frame frame, pgw_slice message)
     return foreign != NULL && foreign->executes;
 }
 
-/* What SQL executes, prepares or drops may have to be told to the link first, in a group of its
- * own. */
+/* Whether the link may have to be told first, in a group of its own, of what SQL executes, prepares
+ * or drops. */
 static bool needs_more_than_a_group(px_session *session, pgw_frame frame, pgw_slice message)
 {
     static const char *const words[] = {"execute", "prepare", "deallocate", "discard"};
@@ -421,7 +421,8 @@ static bool needs_more_than_a_group(px_session *session, pgw_frame frame, pgw_sl
     return false;
 }
 
-/* The link owes answers to what is ours alone: its client has sent nothing there. */
+/* Whether the link owes answers to keyspread's own questions alone: its client has sent nothing
+ * there. */
 static bool is_being_asked(const px_session *session)
 {
     return session->own.begun->lazy && session->own.begun->state == PX_BEGUN_THERE &&

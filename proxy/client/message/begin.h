@@ -11,8 +11,8 @@
 
 #include <stdint.h>
 
-/* Most texts begin no transaction, by their first two letters: those of a Query's, or of what Parse
- * does not name. */
+/* Whether a text may begin a transaction, by its first two letters; most do not. It is that of a
+ * Query, or of an unnamed Parse. */
 static inline bool px_begin_is_likely(char type, pgw_slice message)
 {
     if (type != 'Q' && type != 'P')
@@ -32,7 +32,7 @@ px_step px_begin_begins(px_session *session, pgw_frame frame, pgw_slice message)
 px_step px_begin_ends(px_session *session, pgw_frame frame, pgw_slice message);
 /* The message at hand comes while a BEGIN is on its way. False: it has to wait. */
 bool px_begin_is_met(px_session *session, pgw_frame frame, pgw_slice message);
-/* A BEGIN that nothing follows is sent. `now`: px_worker_now(). */
+/* Sends a BEGIN that nothing follows. `now`: px_worker_now(). */
 void px_begin_tick(px_session *session, uint64_t now);
 
 #endif

@@ -29,20 +29,20 @@
 
 enum choice { HOLD, FORWARD, WAIT };
 
-/* What the name means, but for what is held. */
+/* The statement that a name means, but for what is held. */
 static px_statement *statement_of(const px_session *session, pgw_slice name)
 {
     return px_statements_find(&session->names.statements, name);
 }
 
-/* Its constants were read by the settings of then, its parameters are by those of now: only the
+/* Whether the constants of a plan were read by other settings than the parameters will be: only the
  * session's own link has both. */
 static bool is_of_other_settings(const px_session *session, const px_plan *plan)
 {
     return !px_identity_shares(plan->identity, session->who.identity);
 }
 
-/* By itself, or as part of a transaction that is kept. */
+/* Whether an INSERT may be batched by itself, or kept as part of a transaction. */
 static bool may_be_batched(const px_session *session, const px_plan *plan)
 {
     return session->own.status == 'I' ||
@@ -95,14 +95,15 @@ static px_step take_parse(px_session *session, const px_said *said, px_plan *pla
     return PX_STEP_DONE;
 }
 
-/* What is none of ours, and names a statement that the link may have to be told of first. */
+/* Passes what is none of keyspread's, and names a statement that the link may have to be told of
+ * first. */
 static px_step pass_named(px_session *session, const px_statement *statement, pgw_slice name)
 {
     if (statement == NULL || px_statements_on_link(&session->names.statements, statement))
         return PX_STEP_PASS;
     if (px_prepare_link(session) == PX_STEP_LATER)
         return PX_STEP_LATER;
-    px_names_prepare(session, name); /* which may be another by now */
+    px_names_prepare(session, name); /* the name may mean another statement by now */
     return PX_STEP_PASS;
 }
 
@@ -111,7 +112,7 @@ static px_step pass_parse(px_session *session, pgw_slice name)
     return name.len > 0 ? pass_named(session, statement_of(session, name), name) : PX_STEP_PASS;
 }
 
-/* What an EXECUTE in the text is of is as it has to be now, or it is refused. PASS: it is. */
+/* Renews what EXECUTE names in the text, or refuses the text. PASS: all is as it has to be. */
 static px_step renew_executed(px_session *session, pgw_slice text, const pgw_slice *parsed)
 {
     pgw_error error;
@@ -163,7 +164,8 @@ static px_step on_parse(px_session *session, const px_said *said)
     return step;
 }
 
-/* A portal is the server's. What is held goes first, or it would seem to have made it. */
+/* Passes a Bind, whose portal is the server's. What is held goes first, or it would seem to have
+ * made it. */
 static px_step pass_bind(px_session *session, const pgw_bind *bind)
 {
     if (px_prepare_link(session) == PX_STEP_LATER)
@@ -172,7 +174,7 @@ static px_step pass_bind(px_session *session, const pgw_bind *bind)
     return PX_STEP_PASS;
 }
 
-/* A statement that runs others. PASS: they may be run. */
+/* Binds a statement that executes others. PASS: these may be run. */
 static px_step bind_executing(px_session *session, pgw_slice name)
 {
     pgw_error error;
@@ -187,7 +189,7 @@ static px_step bind_executing(px_session *session, pgw_slice name)
     return PX_STEP_PASS;
 }
 
-/* A statement (NULL: of no name) that is none of ours must not have become one. */
+/* Binds a statement (NULL: of no name) that has no plan, and must not have come to need one. */
 static px_step bind_foreign(px_session *session, px_statement *statement, const px_said *said)
 {
     const pgw_bind *bind = &said->as.bind;
@@ -238,7 +240,7 @@ static px_step bind_known(px_session *session, const px_said *said, px_plan *pla
         px_group_hold(&session->group, said, plan);
     if (choice != FORWARD)
         return choice == HOLD ? PX_STEP_DONE : PX_STEP_LATER;
-    px_plan_take(plan); /* releasing the group lets go of its hold */
+    px_plan_take(plan); /* releasing the group drops the plan as well */
     px_step step = px_prepare_link(session);
     if (step == PX_STEP_DONE && !session->pending.skipping &&
         !px_forward_bind(session, &bind, plan, false))
@@ -254,7 +256,7 @@ static px_step refuse_keys(px_session *session, const pgw_error *error)
     return step;
 }
 
-/* What is held goes first, and the question stands in the group's own transaction. */
+/* Sends what is held first: the question stands in the group's own transaction. */
 static px_step join_group(px_session *session)
 {
     if (px_prepare_link(session) == PX_STEP_LATER)
@@ -263,7 +265,7 @@ static px_step join_group(px_session *session)
     return PX_STEP_DONE;
 }
 
-/* Its key is asked for first. */
+/* Binds an INSERT whose key is asked for first. */
 static px_step bind_asked(px_session *session, const px_said *said, px_plan *plan)
 {
     bool later;
@@ -321,7 +323,7 @@ static px_step on_bind(px_session *session, const px_said *said)
     }
     if (plan->asked == NULL)
         return bind_known(session, said, plan);
-    px_plan_take(plan); /* which the group may let go of */
+    px_plan_take(plan); /* the group may drop the plan meanwhile */
     px_step step = bind_asked(session, said, plan);
     px_plan_drop(plan);
     return step;
@@ -407,7 +409,7 @@ static px_step on_close(px_session *session, const px_said *said)
     px_step step = px_prepare_link(session);
     if (step == PX_STEP_LATER)
         return step;
-    return PX_STEP_PASS; /* and the name is forgotten there */
+    return PX_STEP_PASS; /* the session forgets the name when the Close is passed */
 }
 
 /* Whether what was parsed, and may be run by now, drops the name when it is answered: also one
@@ -419,7 +421,7 @@ static bool is_dropped_by_parsed(const px_session *session, const px_said *said,
            said->type == 'P' && name.len > 0 && session->pending.replies.count > 0;
 }
 
-/* Something unanswered may change what the name means, if it is not skipped or refused. */
+/* Whether something unanswered may change what the name means, if it is not skipped or refused. */
 static bool name_is_moving(const px_session *session, const px_said *said)
 {
     const px_replies *replies = &session->pending.replies;

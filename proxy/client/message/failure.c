@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A field of an error's body, but for its position, which is one in the client's whole text. */
+/* Adds a field of an error; its position becomes one in the client's whole text. */
 static void add_field(pgw_slice field, size_t before, pgw_buf *out)
 {
     if (field.ptr[0] == 'P')
@@ -28,7 +28,7 @@ static void add_field(pgw_slice field, size_t before, pgw_buf *out)
     pgw_buf_add_byte(out, '\0');
 }
 
-/* Of the part of a Query that begins behind so many characters. */
+/* Adds an error about a part of a Query that begins behind `before` characters. */
 static void place(size_t before, const pgw_buf *body, pgw_buf *out)
 {
     for (size_t at = 0; at < body->len && body->ptr[at] != '\0';) {
@@ -59,14 +59,13 @@ void px_failure_put(px_session *session, char type, const pgw_buf *body)
     pgw_buf_free(&placed);
 }
 
-/* The rows that the statement is without are committed (atomicity: partition). */
+/* Whether the other rows of the statement are committed already (atomicity: partition). */
 static bool is_rest(const px_reply *head)
 {
     return (head->plan != NULL && head->plan->in_parts) ||
            (head->text != NULL && head->text->in_parts);
 }
 
-/* A text that was sent with something of ours in it. */
 bool px_failure_is_of_ours(const px_reply *head)
 {
     return head != NULL && head->text != NULL &&
@@ -93,18 +92,19 @@ static void put_error(px_session *session, const px_reply *head, pgw_buf *body)
     pgw_buf_free(&out);
 }
 
-/* A column that was written out for a star has gone since its statement was prepared. */
+/* Whether a column that was written out for a star has gone since its statement was prepared. */
 static bool lost_a_column(const px_reply *head, pgw_slice body)
 {
+    /* An error without a position comes from a function that ran. */
     return head->kind != PX_REPLY_PARSE && px_lookups_show(head->lookups) &&
            pgw_slice_eq_str(pgw_error_field(body, 'C'), "42703") &&
-           pgw_error_field(body, 'P').len > 0; /* else a function says it, when it runs */
+           pgw_error_field(body, 'P').len > 0;
 }
 
 static void error_by_key(px_session *session, const px_reply *head, pgw_slice body, pgw_buf *out)
 {
     if (lost_a_column(head, body)) {
-        px_error_cached_plan(out); /* as where the server itself had read the star */
+        px_error_cached_plan(out); /* the server says this of a star that it read itself */
         return;
     }
     pgw_buf placed = {0};
@@ -156,20 +156,19 @@ static px_fate show_error(px_session *session, const px_reply *head, pgw_slice b
     return what;
 }
 
-/* What a server's log_statement and its like say, to one that asks for it by client_min_messages.
- */
+/* Whether a notice is one of log_statement and its like, shown by client_min_messages. */
 static bool is_log(pgw_slice body)
 {
     pgw_slice severity = pgw_error_field(body, 'V');
     return pgw_slice_eq_str(severity, "LOG") || pgw_slice_eq_str(severity, "DEBUG");
 }
 
-/* Notices, too, have positions and contexts. */
+/* Writes a notice as the client may see it: notices, too, have positions and contexts. */
 static px_fate on_notice(px_session *session, const px_reply *head, pgw_slice body)
 {
     pgw_buf out = {0};
     if (head != NULL && head->swallow && is_log(body))
-        return PX_HIDE; /* of a statement that the client never sent */
+        return PX_HIDE; /* the client never sent the statement */
     if (head != NULL && head->plan != NULL)
         px_error_of_plan(head->plan, body, &out);
     else if (px_failure_is_of_ours(head))
@@ -183,11 +182,12 @@ static px_fate on_notice(px_session *session, const px_reply *head, pgw_slice bo
     return PX_INSTEAD;
 }
 
-/* Our picture of the schema is wrong: look again before the next statement. */
+/* Whether the picture of the catalog is wrong: it is looked at again before the next statement. */
 static bool notice_stale(px_session *session, const px_reply *head, pgw_slice body)
 {
+    /* A refusal is an error that keyspread made, by a column that no table has. */
     if (head == NULL || (head->plan == NULL && head->text == NULL && head->lookups == NULL) ||
-        px_error_refusal(head, body) != NULL) /* asked for, with a column that nobody has */
+        px_error_refusal(head, body) != NULL)
         return false;
     bool by_key = head->lookups != NULL || (head->text != NULL && head->text->script.changes);
     bool denied = by_key && pgw_slice_eq_str(pgw_error_field(body, 'C'), "42501");
@@ -197,8 +197,8 @@ static bool notice_stale(px_session *session, const px_reply *head, pgw_slice bo
     return stale;
 }
 
-/* The backend did not know what it was to describe for a held group: once more, with the schema as
- * it is now. */
+/* Whether a held group is described once more, with the schema as it is now, for the backend did
+ * not know what it was to describe. */
 static bool describe_again(px_session *session)
 {
     px_group *group = &session->group;
@@ -208,7 +208,7 @@ static bool describe_again(px_session *session)
     px_held *asked = NULL;
     for (size_t i = 0; i < group->count; i++) {
         if (group->held[i].on_link && asked != NULL)
-            return false; /* another one is there, and would clash with itself */
+            return false; /* two statements are on the link, and one would clash with itself */
         if (group->held[i].on_link)
             asked = &group->held[i];
     }
@@ -217,8 +217,7 @@ static bool describe_again(px_session *session)
     return true;
 }
 
-/* The server drops everything up to Sync: so do the entries. Names that were not prepared are free.
- */
+/* The server skips everything up to Sync: a statement that was not prepared is not on the link. */
 static void not_on_link(px_session *session, pgw_slice name)
 {
     px_statement *statement = px_statements_find(&session->names.statements, name);
@@ -226,7 +225,8 @@ static void not_on_link(px_session *session, pgw_slice name)
         px_statements_move(&session->names.statements, statement, false);
 }
 
-/* The error skips what is described for the session: it is not of a group or Query before that. */
+/* Whether the error skips what is described for the session, and is not of a group or Query before
+ * that. */
 static bool skips_describing(px_session *session)
 {
     for (size_t i = 0; i < session->pending.replies.count; i++) {
@@ -250,8 +250,8 @@ static px_reply *next_of_name(px_session *session, size_t from, const px_reply *
     return NULL;
 }
 
-/* A Query from number `from` on destroys the unnamed statement before `next` (NULL: whatever comes)
- * changes it. */
+/* Whether a Query from number `from` on destroys the unnamed statement before `next` (NULL:
+ * whatever comes) changes it. */
 static bool is_destroyed(px_session *session, size_t from, const px_reply *next)
 {
     for (size_t i = from; i < session->pending.replies.count; i++) {
@@ -262,9 +262,9 @@ static bool is_destroyed(px_session *session, size_t from, const px_reply *next)
     return false;
 }
 
-/* What was skipped did not happen: names mean what they did, the latest change taken back first. A
- * change behind the Sync, at `sync`, has that before it. A Parse that fails has destroyed the
- * unnamed statement. */
+/* Takes back what was skipped: names mean what they did, the latest change first. A change behind
+ * the Sync, at `sync`, has that before it. A Parse that fails has destroyed the unnamed statement.
+ */
 static void take_back(px_session *session, px_reply *reply, bool failed, size_t sync)
 {
     if (reply->recorded != NULL)
@@ -291,7 +291,7 @@ static bool ends_with_query(const px_replies *replies)
     return px_replies_at(replies, replies->count - 1)->kind == PX_REPLY_QUERY;
 }
 
-/* What the server skips up to a Sync ends with a Query, behind which no client sends one. */
+/* Sends a Sync where what the server skips ends with a Query, behind which no client sends one. */
 static void sync_behind_query(px_session *session)
 {
     pgw_buf out = {0};
@@ -305,7 +305,8 @@ static void sync_behind_query(px_session *session)
 static void skip_to_sync(px_session *session)
 {
     px_replies *replies = &session->pending.replies;
-    bool alone = !session->own.unsynced && ends_with_query(replies); /* behind a question of ours */
+    /* The error may be that of a question of keyspread's in front of a Query. */
+    bool alone = !session->own.unsynced && ends_with_query(replies);
     size_t count = 0;
     while (count < session->pending.replies.count &&
            !px_reply_ends_group(px_replies_at(&session->pending.replies, count)))
@@ -322,7 +323,7 @@ static void skip_to_sync(px_session *session)
     }
 }
 
-/* Its position is one in the question. */
+/* Shows the error of a question, whose position is one in the question. */
 static px_fate put_placed(px_session *session, pgw_slice body)
 {
     pgw_error error;
@@ -336,8 +337,8 @@ static px_fate put_placed(px_session *session, pgw_slice body)
     return PX_INSTEAD;
 }
 
-/* It is not the client's statement that failed, but the client has to know why its own is not run.
- */
+/* Answers an error of a question: the client's own statement has not failed, but the client has to
+ * know why it is not run. */
 static px_fate on_question_failed(px_session *session, pgw_slice body)
 {
     px_asks asks = px_replies_head(&session->pending.replies)->asks;
@@ -357,7 +358,7 @@ static px_fate on_question_failed(px_session *session, pgw_slice body)
     return what == PX_SHOW && keys && !session->own.fatal ? put_placed(session, body) : what;
 }
 
-/* The session ends by this error, when the backend has seen that nothing more comes. */
+/* Ends the session by this error, when the backend has seen that nothing more comes. */
 static void end_by(px_session *session, const pgw_error *error)
 {
     pgw_buf out = {0};
@@ -369,7 +370,7 @@ static void end_by(px_session *session, const pgw_error *error)
     px_link_finish(session->own.link);
 }
 
-/* What stands behind it, as far as it is skipped, is the client's own, and no question of ours. */
+/* Whether all that the error skips is the client's own, and no question of keyspread's. */
 static bool is_followed_by_the_client(const px_session *session)
 {
     const px_replies *replies = &session->pending.replies;
@@ -384,8 +385,8 @@ static bool is_followed_by_the_client(const px_session *session)
     return true;
 }
 
-/* A BEGIN that the client takes for done was refused (a cancel has hit it). What stands behind it
- * was not run; it gets the error, and the transaction is one that has failed. */
+/* Fails a transaction whose BEGIN the client takes for done, but was refused (a cancel has hit it).
+ * What stands behind it was not run, and gets the error. */
 static px_fate on_begun_failed(px_session *session, pgw_slice body)
 {
     px_replies *replies = &session->pending.replies;
@@ -401,15 +402,15 @@ static px_fate on_begun_failed(px_session *session, pgw_slice body)
     skip_to_sync(session);
     if (query && unsynced)
         sync_behind_query(session);
-    if (replies->count > 0) { /* else the client's Sync has not come yet */
+    if (replies->count > 0) { /* the client's Sync has come already */
         px_replies_head(replies)->swallow = true;
         px_riding_fail_there(session);
     }
     return what;
 }
 
-/* What was kept has failed where it was sent: its client hears of it by the answer to what it sends
- * next. */
+/* Keeps the error of a kept statement: its client hears of it by the answer to what it sends next.
+ */
 static px_fate on_kept_failed(px_session *session, pgw_slice body)
 {
     px_begun *begun = session->own.begun;
@@ -453,8 +454,9 @@ static px_fate on_failure(px_session *session, pgw_slice body)
     }
     if (head != NULL && head->asks)
         return on_question_failed(session, body);
+    /* The error that ends the session is shown though the reply is silent. */
     if (session->own.fatal && head != NULL && head->silent)
-        return show_error(session, NULL, body); /* not its fault, but the end of the session */
+        return show_error(session, NULL, body);
     bool describing = skips_describing(session);
     bool again = notice_stale(session, head, body) && describing && describe_again(session);
     bool described = describing && !again;

@@ -15,12 +15,13 @@ typedef enum px_fate {
 } px_fate;
 
 px_fate px_failure(px_session *session, pgw_slice body);
-/* ReadyForQuery behind what begins a refused transaction once more: it is one that has failed. False:
- * it is not, and the session ends. */
+/* ReadyForQuery came behind what begins a refused transaction once more, which must have failed.
+ * False: it has not, and the session ends. */
 PGW_MUST_CHECK bool px_failure_begun_again(px_session *session);
-/* Notices, too, have positions and contexts. `head`: the reply that it comes with; may be NULL. */
+/* Shows a notice; it, too, has positions and contexts. `head`: the reply that it comes with; may be
+ * NULL. */
 px_fate px_failure_notice(px_session *session, const px_reply *head, pgw_slice body);
-/* A text that was sent with something of ours in it. */
+/* Whether the text of the reply was sent with something of keyspread's in it. */
 bool px_failure_is_of_ours(const px_reply *head);
 /* Writes a message to the client. */
 void px_failure_put(px_session *session, char type, const pgw_buf *body);

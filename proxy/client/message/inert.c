@@ -27,7 +27,7 @@ static bool is_between_groups(const px_replies *replies)
     return replies->count == 0 || px_replies_at(replies, replies->count - 1)->group;
 }
 
-/* The group has begun with the Parse of an unnamed statement that is inert, and no more. */
+/* Whether the group has begun with the Parse of an unnamed statement that is inert, and no more. */
 static bool is_parsed(const px_session *session)
 {
     const px_replies *replies = &session->pending.replies;
@@ -38,8 +38,8 @@ static bool is_parsed(const px_session *session)
            last->lookups == NULL && session->known.unnamed.inert && replies->moving.count == 0;
 }
 
-/* Nothing of the client's is held, or under way but for such messages, by which they would be
- * looked at. */
+/* Whether nothing of the client's is held, or under way but for such messages, by which these would
+ * be looked at. */
 static bool is_undisturbed(const px_session *session)
 {
     const px_replies *replies = &session->pending.replies;
@@ -51,7 +51,7 @@ static bool is_undisturbed(const px_session *session)
            hand->told.len == 0;
 }
 
-/* No statement or portal of the session is ours, or may come to be. */
+/* Whether no statement or portal of the session concerns configured tables, or may come to. */
 static bool has_nothing_of_ours(const px_session *session)
 {
     const px_prepared_names *names = &session->names;
@@ -66,7 +66,7 @@ static bool has_nothing_of_ours(const px_session *session)
  * NULL: another message, or a statement that is not inert. */
 static const px_foreign *bound(px_session *session, pgw_slice input, pgw_frame *frame)
 {
-    enum { NAME = PGW_HEADER + 1 }; /* Behind the portal's name, which is empty. */
+    enum { NAME = PGW_HEADER + 1 }; /* the statement's name, behind the portal's empty one */
     if (pgw_frame_next(input, frame) != PGW_FRAME_OK || frame->size > input.len ||
         frame->size <= NAME || frame->size - PGW_HEADER > pgw_frame_limit('B') ||
         input.ptr[PGW_HEADER] != '\0')
@@ -83,14 +83,14 @@ static const px_foreign *bound(px_session *session, pgw_slice input, pgw_frame *
     return inert ? foreign : NULL;
 }
 
-/* Behind the message, if it is the next; else `at`. */
+/* The place behind the message, if it is the next; else `at`. */
 static size_t skip(pgw_slice input, size_t at, const char *message, size_t begins, size_t len)
 {
     bool is = input.len - at >= len && memcmp(input.ptr + at, message, begins) == 0;
     return is ? at + len : at;
 }
 
-/* How long the messages behind the Bind are, with it; 0: they are others. */
+/* Bytes of the Bind and the messages behind it; 0: these are others. */
 static size_t length(pgw_slice input, size_t bind)
 {
     static const char describe[] = "D\0\0\0\6P", execute[] = "E\0\0\0\x09", sync[] = "S\0\0\0\4";

@@ -8,8 +8,8 @@
 
 #include "proxy/client/core/session.h"
 
-/* Whether a statement of this text, which names nothing of ours, may go so: it copies nothing, and
- * is no command. */
+/* Whether a statement of this text, which names no configured table, may go so: it copies nothing,
+ * and is no command. */
 bool px_inert_may_be(pgw_slice text);
 /* Relays such messages, if they are what the client has sent next, and all there. False: nothing
  * was done. */

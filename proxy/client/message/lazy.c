@@ -123,7 +123,7 @@ bool px_lazy_may(const px_session *session)
            !session->own.unsynced && session->hand.parts == NULL;
 }
 
-/* Why it is made ordinary, if it is. */
+/* Whether the transaction may be kept; notes why it is made ordinary if it may not. */
 static bool is_fit(const px_session *session, bool fit, px_counter otherwise)
 {
     session->own.begun->reason = fit ? PX_ORDINARY_STATEMENT : otherwise;
@@ -145,7 +145,7 @@ bool px_lazy_takes(const px_session *session, const rw_insert *insert, const px_
            is_fit(session, insert->values_merge, PX_ORDINARY_CONFLICT);
 }
 
-/* Whether so many bytes more may wait. */
+/* Whether so many bytes and statements more may be kept. */
 static bool has_room(const px_session *session, size_t bytes, size_t statements)
 {
     const px_kept *kept = session->own.begun->kept;
@@ -161,8 +161,8 @@ static const rw_table *table_of(const px_kept_statement *statement)
                                    : statement->plan->insert->table;
 }
 
-/* A unit has PX_UNIT_MOST tables and prepared statements at most: of what comes behind as many
- * statements all are like one of those. */
+/* Whether a statement is like one that is kept, by its table or plan: behind PX_UNIT_MOST
+ * statements all must be, for a unit has so many tables and prepared statements at most. */
 static bool is_like_one(const px_kept *kept, const rw_table *table, const px_plan *plan)
 {
     bool like = px_kept_count(kept) < PX_UNIT_MOST;
@@ -247,7 +247,7 @@ static bool runs_all(const px_held *execute, const px_plan *plan)
     return plan->insert->returning == 0 || most == 0 || most > plan->insert->row_count;
 }
 
-/* `rows` gets what each Execute returns. */
+/* Whether all of the group's Executes may be kept; `rows` gets what each returns. */
 static bool takes_group(px_session *session, size_t *executed, pgw_buf *rows)
 {
     const px_group *group = &session->group;
@@ -326,8 +326,7 @@ bool px_lazy_keeps_savepoint(px_session *session, const rw_transaction *said, pg
 
 /* ---- COMMIT ---- */
 
-/* All of the text whose statements are the only ones that were kept; NULL: there are more. Counted.
- */
+/* The text whose statements are the only ones that were kept, counted; NULL: there are more. */
 static px_text *only_text(const px_kept *kept)
 {
     px_text *first = kept->all[0].text;
@@ -361,7 +360,7 @@ static bool is_same(const px_session *session, const px_kept *kept, const px_tex
     return same;
 }
 
-/* All that was kept as one text, hashed; counted. NULL: it is to be sent. */
+/* Makes all that was kept one text, hashed; counted. NULL: it is to be sent. */
 static px_text *text_of(px_session *session, const px_kept *kept)
 {
     px_catalog *catalog = px_changes_known(session);
@@ -410,7 +409,7 @@ bool px_lazy_commits(px_session *session)
     px_begun *begun = session->own.begun;
     const px_standing standing = px_session_standing(session);
     bool text = begun->kept->all[0].text != NULL;
-    bool first = !begun->commits; /* else it has come back, to be sent */
+    bool first = !begun->commits; /* the second time the COMMIT is to be sent */
     begun->commits = true;
     bool submitted = first && !session->who.is_private &&
                      (text ? submit_text : submit_binds)(session, &standing);
@@ -422,7 +421,8 @@ bool px_lazy_commits(px_session *session)
 
 /* ---- to the own link ---- */
 
-/* Whatever has become of it: the server refuses this. */
+/* Writes a statement that the server refuses, in the place of one that cannot be written any more.
+ */
 static void write_refused(pgw_buf *out)
 {
     const pgw_bind nothing = {0};
@@ -483,7 +483,7 @@ static void push(px_session *session, px_reply_kind kind, size_t number)
     reply->kept = number;
 }
 
-/* What runs the statement that was just parsed and bound. */
+/* Writes what runs the statement that was just parsed and bound. */
 static void run(px_session *session, size_t number, pgw_buf *out)
 {
     static const px_reply_kind kinds[] = {PX_REPLY_PARSE, PX_REPLY_BIND, PX_REPLY_EXECUTE,
@@ -494,7 +494,7 @@ static void run(px_session *session, size_t number, pgw_buf *out)
         push(session, kinds[i], number);
 }
 
-/* The savepoints behind so many statements, from number `*at` on. */
+/* Writes the savepoints behind so many statements, from number `*at` on. */
 static void write_savepoints(px_session *session, size_t before, size_t *at, pgw_buf *out)
 {
     const px_kept *kept = session->own.begun->kept;
@@ -514,9 +514,9 @@ void px_lazy_send(px_session *session)
     px_session_send_begun(session);
     begun->state = PX_BEGUN_SENT;
     begun->lazy = session->units.rerouted = false;
-    px_owner_go_on(&session->units); /* Its COMMIT has waited, and waits no more. */
+    px_owner_go_on(&session->units); /* the COMMIT has waited, and waits no more */
     begun->kept->sent = true;
-    pgw_write_close('S', KEPT, &out); /* One that failed left it there. */
+    pgw_write_close('S', KEPT, &out); /* a kept statement that failed has left the name there */
     push(session, PX_REPLY_CLOSE, PX_KEPT_NONE);
     for (size_t i = 0; i < begun->kept->count; i++) {
         const px_kept_statement *statement = &begun->kept->all[i];
@@ -535,7 +535,7 @@ void px_lazy_send(px_session *session)
 
 /* ---- what has failed there ---- */
 
-/* The error, to whatever else is at hand. */
+/* Answers whatever is at hand with the error. */
 static void tell(px_session *session, pgw_frame frame, pgw_buf *error)
 {
     if (strchr("QFS", frame.type) != NULL)

@@ -1,8 +1,7 @@
 /*
- * lazy: a transaction (transactions: lazy) that so far consists of INSERTs which could be batched
- * is kept here: each is read, hashed and answered at once, and COMMIT makes one unit of all of
- * them. Anything else makes it ordinary: BEGIN and what was kept go to the session's own link
- * (px_session_need_link()).
+ * lazy: keeps a transaction (transactions: lazy) of INSERTs that could be batched: each is read,
+ * hashed and answered at once, and COMMIT makes one unit of them. Anything else makes it ordinary:
+ * BEGIN and what was kept go to the own link (px_session_need_link()).
  */
 #ifndef PX_LAZY_H
 #define PX_LAZY_H
@@ -34,10 +33,10 @@ bool px_lazy_keeps_savepoint(px_session *session, const rw_transaction *said, pg
 /* Submits what was kept, for its COMMIT is at hand: then the session waits for the outcome, which
  * answers it (outcome.h). False: it is to be sent, with that COMMIT behind it. */
 bool px_lazy_commits(px_session *session);
-/* A kept INSERT has failed on the session's own link: whatever is at hand is answered with that
- * error. False: none has. */
+/* Answers whatever is at hand with the error of a kept INSERT that has failed on the session's own
+ * link. False: none has. */
 bool px_lazy_tells(px_session *session, pgw_frame frame);
-/* What was kept is sent to the own link (ready), with a Sync (px_session_life). */
+/* Sends what was kept to the own link (ready), with a Sync (px_session_life). */
 void px_lazy_send(px_session *session);
 
 #endif

@@ -77,7 +77,8 @@ static size_t superseded(const px_reply *head)
     return counted ? head->text->superseded[head->at] : 0;
 }
 
-/* An UPSERT's tag counts the rows that a later row of it replaced. */
+/* Writes an INSERT's tag that counts `more` rows as well, such as those that a later row of an
+ * UPSERT replaced. */
 static px_fate on_tag(px_session *session, size_t more, pgw_slice body)
 {
     if (more == 0)
@@ -115,7 +116,8 @@ static void on_name_changed(px_session *session, pgw_slice body)
     session->names.deallocates = NULL;
 }
 
-/* False: what is complete is a command of ours, run with a statement of its client's. */
+/* Takes CommandComplete. False: it is of a command of keyspread's own, run with a statement of its
+ * client's. */
 static bool on_command_complete(px_session *session, px_reply *head)
 {
     size_t own = 0;
@@ -202,7 +204,7 @@ static px_fate on_query_complete(px_session *session, px_reply *head, pgw_slice 
     return on_command_complete(session, head) ? on_tag(session, more, body) : PX_HIDE;
 }
 
-/* A question of ours is. */
+/* A question of keyspread's was answered. */
 static void on_answered(px_session *session, px_asks asks)
 {
     if (asks == PX_ASKS_KEYS)
@@ -213,7 +215,7 @@ static void on_answered(px_session *session, px_asks asks)
         px_settle_answered(session);
 }
 
-/* A client was told otherwise before: with the session ends its transaction. */
+/* Ends the session, and so its transaction: the client was told otherwise before. */
 static px_fate fail_kept(px_session *session)
 {
     pgw_error error;
@@ -222,7 +224,7 @@ static px_fate fail_kept(px_session *session)
     return PX_HIDE;
 }
 
-/* Its client was told before what rows it stores; it must be so. */
+/* Checks what a kept statement has stored: its client was told before what rows these are. */
 static px_fate on_kept_executed(px_session *session, const px_reply *head, pgw_slice body)
 {
     if (head->kept == PX_KEPT_NONE)
@@ -302,7 +304,7 @@ static px_fate on_copied(px_session *session, px_reply *head, pgw_slice body)
     return what;
 }
 
-/* Somebody has changed the table, or what else types are inferred of. */
+/* Has the tables looked at again: the table, or what else types are inferred of, was changed. */
 static void described_otherwise(px_session *session, const px_reply *head)
 {
     px_changes_stale(session);
@@ -313,7 +315,7 @@ static void described_otherwise(px_session *session, const px_reply *head)
         session->group.held[i].on_link = false;
 }
 
-/* Without those of the hashes. */
+/* Passes ParameterDescription without the parameters of the hashes. */
 static px_fate on_own_parameters(px_session *session, px_reply *head, pgw_slice body)
 {
     size_t count;
@@ -377,7 +379,8 @@ static px_fate on_columns(px_session *session, const px_reply *head, pgw_slice b
     return what;
 }
 
-/* What the session itself notified comes from the pid that its client was told. */
+/* Whether the session itself has notified; `told` then comes from the pid that its client was told.
+ */
 static bool is_own_notification(px_session *session, pgw_slice body, pgw_buf *told)
 {
     enum { PID = 4 };
@@ -392,7 +395,7 @@ static bool is_own_notification(px_session *session, pgw_slice body, pgw_buf *to
     return is_own;
 }
 
-/* Inside a transaction its client hears of none. */
+/* Passes a notification, or keeps it inside a transaction, where clients hear of none. */
 static px_fate on_notification(px_session *session, pgw_slice body)
 {
     pgw_buf told = {0};
@@ -404,7 +407,7 @@ static px_fate on_notification(px_session *session, pgw_slice body)
     return kept ? PX_HIDE : is_own ? PX_INSTEAD : PX_SHOW;
 }
 
-/* The last Sync was eaten: whoever waits for answers behind it has to ask for them. */
+/* Notes that the last Sync was eaten: whoever waits for answers behind it has to ask for them. */
 static void miss_sync(px_session *session)
 {
     pgw_buf out = {0};
@@ -495,8 +498,8 @@ static px_fate on_message(px_session *session, char type, pgw_slice body)
     }
 }
 
-/* What comes unasked is passed on whole: a unit's answer may come at any time, and must not stand
- * in its middle. */
+/* Whether a message must be whole. One that comes unasked is passed on whole: a unit's answer may
+ * come at any time, and must not stand in its middle. */
 static bool needs_body(const px_session *session, char type, const px_reply *head)
 {
     if (head != NULL && head->unseen)
@@ -624,7 +627,7 @@ static bool take_message(px_session *session, px_link *link, pgw_slice input)
     return move(session, link, input.len);
 }
 
-/* Nothing of its client's waits for an answer, and it is read on: a look would be in vain. */
+/* Whether nothing of the client's waits and it is read on, so that a look would be in vain. */
 static bool has_nothing_to_do(const px_session *session)
 {
     const px_stream *stream = session->peer.stream;
@@ -659,7 +662,7 @@ void px_reply_input(px_session *session)
     if (px_stream_is_full(session->peer.stream))
         px_link_pause(link);
     if (session->pending.replies.count == 0 &&
-        !session->own.unsynced) /* settings are reported before it */
+        !session->own.unsynced) /* all settings were reported before this ReadyForQuery */
         session->pending.zone_moving = false;
     if (session->pending.replies.count == 0) {
         px_refill_ask(session);

@@ -38,7 +38,7 @@ static void protocol_violation(px_session *session, const char *what, char type)
     px_session_fatal(session, &error);
 }
 
-/* The rest of the message must come first; true if it is given up: there could never be room. */
+/* Holds a message until its rest has come; true if it is given up: there could never be room. */
 static bool hold(px_session *session, pgw_frame frame)
 {
     pgw_error error;
@@ -54,14 +54,14 @@ static bool hold(px_session *session, pgw_frame frame)
     return true;
 }
 
-/* What goes on in the place of the message at hand, which is dropped (drawn.h). */
+/* Sends what goes on in the place of the message at hand, which is dropped (drawn.h). */
 static void send_told(px_session *session, pgw_frame frame)
 {
     px_session_send(session, &session->hand.told);
     px_relay_drop(session, frame);
 }
 
-/* What its link is about to draw for others is not known yet. */
+/* Whether the message must wait until it is known what the link is about to draw for others. */
 static bool must_wait_for_refill(px_session *session, pgw_slice message)
 {
     if (!px_refill_is_asked(session) || !px_drawn_is_asked(message))
@@ -94,8 +94,8 @@ static bool handle_query(px_session *session, pgw_frame frame, pgw_slice message
         px_relay_drop(session, frame);
         break;
     }
-    px_statements_remove(&session->names.statements,
-                         PGW_LITERAL("")); /* a simple Query destroys it */
+    /* A simple Query destroys the unnamed statement. */
+    px_statements_remove(&session->names.statements, PGW_LITERAL(""));
     return true;
 }
 
@@ -130,7 +130,7 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
         return false;
     if (!px_session_need_link(session))
         return false;
-    if (session->pending.skipping) { /* what was held failed just now */
+    if (session->pending.skipping) { /* the held messages failed just now */
         px_relay_drop(session, frame);
         return true;
     }
@@ -231,7 +231,7 @@ static bool handle_sync(px_session *session, pgw_frame frame)
             return step == PX_STEP_DONE;
     }
     if (session->own.copy_in && px_copied_is_apart(session)) {
-        px_relay_drop(session, frame); /* in the middle of COPY it is none */
+        px_relay_drop(session, frame); /* a Sync in the middle of COPY is ignored */
         return true;
     }
     if (!session->own.ready || (session->pending.skipping && !session->own.unsynced)) {
@@ -266,8 +266,8 @@ static bool handle_flush(px_session *session, pgw_frame frame)
         step = px_extended(session, 'H', px_stream_input(session->peer.stream));
     if (step == PX_STEP_LATER)
         return false;
-    bool nothing =
-        px_begun_is_here(session->own.begun); /* The server has got nothing that it could answer. */
+    /* The server has got nothing that it could answer. */
+    bool nothing = px_begun_is_here(session->own.begun);
     if (step == PX_STEP_PASS && session->own.ready && !nothing)
         px_relay(session, frame);
     else
@@ -293,7 +293,7 @@ static bool end_apart(px_session *session, pgw_frame frame)
 static bool handle_copy(px_session *session, pgw_frame frame)
 {
     if (!session->own.ready || px_begun_is_here(session->own.begun)) {
-        px_relay_drop(session, frame); /* outside of COPY the server ignores them, too */
+        px_relay_drop(session, frame); /* the server ignores these messages outside of COPY, too */
         return true;
     }
     if (!session->own.copy_in && px_copied_is_owed(session)) {
@@ -317,7 +317,7 @@ static bool handle_copy(px_session *session, pgw_frame frame)
     return true;
 }
 
-/* The rest of it is read away. */
+/* Refuses a message that is too large, whose rest is read away. */
 static bool refuse_large(px_session *session)
 {
     if (!px_session_idle(session) && !px_session_need_link(session))
@@ -331,12 +331,12 @@ static bool refuse_large(px_session *session)
 /* Bytes of a text too large to hold that are there before any of it goes on. */
 enum { LOOKED_INTO = 4096 };
 
-/* A text too large to hold is passed on as it comes, as long as it names none of ours. What it does
- * to the session is not known. */
+/* Passes on a text too large to hold as it comes, as long as it names no configured table. What it
+ * does to the session is not known. */
 static bool handle_oversized(px_session *session, pgw_frame frame, pgw_slice message)
 {
     if (message.len < LOOKED_INTO)
-        return false; /* more of it is to come */
+        return false; /* more of the text is to come */
     if (px_relay_names_ours(session, message))
         return refuse_large(session);
     if (session->group.count > 0 && !px_forward_group(session))
@@ -369,7 +369,8 @@ static bool handle_terminate(px_session *session, pgw_frame frame, pgw_slice mes
     return false;
 }
 
-/* Its text, if it is looked at here. False: the session waits. */
+/* Whether keyspread has left the databases that must be free for the text, if it is looked at here.
+ * False: the session waits. */
 static bool leaves_databases(px_session *session, pgw_frame frame, pgw_slice message)
 {
     pgw_slice body = pgw_frame_body(message, frame), text;
@@ -381,14 +382,16 @@ static bool leaves_databases(px_session *session, pgw_frame frame, pgw_slice mes
            px_leaving_first(session, parse.query);
 }
 
-/* A driver may have prepared its BEGIN by a name, where transactions may be kept. */
+/* Whether the message may be of a BEGIN that a driver has prepared by a name, where transactions
+ * may be kept. */
 static bool may_begin_by_name(const px_session *session, char type)
 {
     return (type == 'P' || type == 'B') && session->own.status == 'I' &&
            session->group.count == 0 && px_lazy_is_wanted(session);
 }
 
-/* A BEGIN is on its way, or this is one. DONE: the message was dealt with. */
+/* Deals with a message that comes while a BEGIN is on its way, or is one. DONE: it was dealt with.
+ */
 static px_step at_begin(px_session *session, pgw_frame frame, pgw_slice message)
 {
     if (session->own.begun == NULL)
@@ -408,7 +411,7 @@ static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
         px_relay_drop(session, frame);
         return true;
     }
-    /* The server's own COPY has ended: it would take this for the next statement. */
+    /* The server's own COPY has ended: it would take the message for the next statement. */
     if (session->own.copy_in && px_copied_is_apart(session) &&
         strchr("dcfSHX", frame.type) == NULL) {
         protocol_violation(session, "COPY from stdin got another message than data", frame.type);
@@ -488,9 +491,9 @@ static bool step(px_session *session)
     return read_header(session, message) && handle(session, session->hand.frame, message);
 }
 
-/* In the middle of COPY FROM STDIN the client sends what waits for the answers before it: it has no
- * more data, and without it the server would never answer. Outside of COPY the server ignores this.
- */
+/* Ends the COPY of a client that sends, in the middle of COPY FROM STDIN, what waits for the
+ * answers before it: it has no more data, and the server would never answer. Outside of COPY the
+ * server ignores this. */
 static void fail_copy(px_session *session)
 {
     pgw_buf out = {0};

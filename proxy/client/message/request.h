@@ -1,5 +1,5 @@
 /*
- * request: what a client sends, message by message: each to whom it concerns.
+ * request: what a client sends, message by message, and which module each message goes to.
  */
 #ifndef PX_REQUEST_H
 #define PX_REQUEST_H

@@ -33,7 +33,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Without looking at each of many. */
+/* Whether the tables of the INSERTs surely fit one unit: they are one, or the statements are few.
+ */
 static bool has_few_tables(const rw_script *script)
 {
     bool one = true;
@@ -42,7 +43,7 @@ static bool has_few_tables(const rw_script *script)
     return one || script->count <= PX_UNIT_MOST;
 }
 
-/* All INSERTs that may share a transaction with others'. */
+/* Whether all statements are INSERTs that may share a transaction with others'. */
 static bool script_is_batchable(const px_session *session, const px_text *text)
 {
     const rw_script *script = &text->script;
@@ -66,7 +67,8 @@ static bool begins_with(const px_text *text, const rw_statement *statement, cons
            strncasecmp(text->text.ptr + statement->start, word, len) == 0;
 }
 
-/* Whether rows of ours may be committed by it. In a transaction only its end does that. */
+/* Whether the text may commit rows of configured tables. In a transaction only its end does that.
+ */
 static bool may_commit(const px_session *session, const px_text *text)
 {
     const rw_script *script = &text->script;
@@ -81,7 +83,7 @@ static bool may_commit(const px_session *session, const px_text *text)
     return false;
 }
 
-/* A looked-into text goes to the own link, each INSERT rewritten in place. */
+/* Sends a text that was looked into to the own link, each INSERT rewritten in place. */
 static void send_text(px_session *session, px_text *text)
 {
     px_names_of_script(session, &text->script);
@@ -108,14 +110,14 @@ static void send_text(px_session *session, px_text *text)
                        &text->conditions[i]);
 }
 
-/* Other errors are 42601 as well, but found later. */
+/* Tells a syntax error from other errors with 42601, which are found later. */
 static bool is_syntax_error(const pgw_error *error)
 {
     return pgw_error_is(error, "42601") && (strncmp(error->message, "syntax error", 12) == 0 ||
                                             strncmp(error->message, "trailing junk", 13) == 0);
 }
 
-/* A refusal that needs no server: PostgreSQL reads the whole text before it does any of it; and
+/* Whether a refusal needs no server: PostgreSQL reads the whole text before it does any of it; and
  * before a lone statement there is nothing to be done, unless the server can find errors in it. */
 static bool is_answered_here(px_session *session, const px_text *text)
 {
@@ -136,14 +138,16 @@ static px_step answer_refusal(px_session *session, const px_text *text)
     return PX_STEP_DONE;
 }
 
-/* PostgreSQL reads the whole text before it does any of it. */
+/* Whether the server is to read the whole refused text, as PostgreSQL does before it runs any of
+ * it. */
 static bool is_unread(const px_session *session, const px_text *text)
 {
     return text->refused && text->filled == NULL &&
            px_refuse_hears(session, text->text, text->script.count);
 }
 
-/* In a failed transaction the server tells it otherwise; whether it has failed is awaited. */
+/* Shows a refused text to the server, which tells it otherwise in a failed transaction; whether it
+ * has failed is awaited. */
 static px_step refuse_unread(px_session *session, const px_text *text)
 {
     if (!px_session_need_link(session))
@@ -157,16 +161,16 @@ static px_step refuse_unread(px_session *session, const px_text *text)
     return PX_STEP_DONE;
 }
 
-/* Something must be known, or free, before the text can be sent. */
+/* Whether something must be known, or free, before the text can be sent. */
 static bool must_wait(px_session *session, const px_text *text, bool batchable)
 {
     bool names = (text->script.effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_PREPARE)) != 0;
     if (names && session->pending.replies.moving.count > 0 && !session->own.unsynced)
-        px_session_set_wait(
-            session, PX_WAIT_IDLE); /* what is there to be dropped, the server has yet to say */
+        /* The server has yet to say which statements are there. */
+        px_session_set_wait(session, PX_WAIT_IDLE);
     else if (batchable && !session->own.unsynced && session->pending.replies.count > 0)
-        px_session_set_wait(session,
-                            PX_WAIT_IDLE); /* only then it is known whether a transaction is open */
+        /* Whether a transaction is open is known when all is answered. */
+        px_session_set_wait(session, PX_WAIT_IDLE);
     else if (batchable && px_session_idle(session) && !px_register_has_room(session->worker))
         px_session_set_wait(session, PX_WAIT_TURN);
     return session->wait != PX_WAIT_NOTHING;
@@ -183,8 +187,8 @@ static bool is_sure(px_session *session, const px_text *text)
     return px_settle_kind(session, text->catalog);
 }
 
-/* Its rows are stored with hashes that nothing in the statement guards: the tables are looked at
- * first. */
+/* Whether the text is a COPY. Its rows are stored with hashes that nothing in the statement guards,
+ * so that the tables are looked at first. */
 static bool is_copy(const rw_script *script)
 {
     return script->count == 1 && script->statements[0].copy != NULL;
@@ -199,7 +203,7 @@ static px_step refuse_key(px_session *session, const pgw_error *error)
     return PX_STEP_DONE;
 }
 
-/* A text that names a configured table or does something to the session. */
+/* Deals with a text that names a configured table or does something to the session. */
 static px_step look_into(px_session *session, px_text *text)
 {
     bool batchable = script_is_batchable(session, text);
@@ -239,7 +243,7 @@ static px_step look_into(px_session *session, px_text *text)
     return PX_STEP_DONE;
 }
 
-/* NULL: the error, or, where `*later`, the session waits. */
+/* Asks for the keys of a text. NULL: the error, or, where `*later`, the session waits. */
 static const rw_answer *ask(px_session *session, const px_text *text, bool *later, pgw_error *error)
 {
     size_t count = px_text_wants(text, NULL);
@@ -253,7 +257,7 @@ static const rw_answer *ask(px_session *session, const px_text *text, bool *late
     return answers;
 }
 
-/* Whether its keys were asked for, and no table is found any more where that one is. */
+/* Whether keys were asked for in a schema in which no table of the text is found any more. */
 static bool is_elsewhere(const px_session *session, const rw_script *script)
 {
     const char *schema = px_keys_told_in(session);
@@ -265,7 +269,8 @@ static bool is_elsewhere(const px_session *session, const rw_script *script)
     return elsewhere;
 }
 
-/* What makes its key has moved the names in it: the server would find another table by now. */
+/* Refuses a text whose key's question has changed what names mean: the server would find another
+ * table by now. */
 static px_step refuse_elsewhere(px_session *session)
 {
     pgw_error error;
@@ -273,7 +278,7 @@ static px_step refuse_elsewhere(px_session *session)
     return refuse_key(session, &error);
 }
 
-/* Values of its key are asked for, and it goes on as if its client had written them. */
+/* Asks for values of the keys, and goes on as if the client had written them. */
 static px_step fill(px_session *session, px_text *text, const rw_catalog *view)
 {
     bool later = false;
@@ -298,7 +303,7 @@ static px_step fill(px_session *session, px_text *text, const rw_catalog *view)
     return step;
 }
 
-/* What is left of a statement whose other rows are committed. */
+/* Sends what is left of a statement whose other rows are committed. */
 static px_step send_rest(px_session *session)
 {
     if (!px_session_need_link(session))
@@ -309,7 +314,7 @@ static px_step send_rest(px_session *session)
     return PX_STEP_DONE;
 }
 
-/* The question for its key has failed. */
+/* Refuses a text for whose key the question has failed. */
 static px_step refuse_unanswered(px_session *session)
 {
     if (px_own_look_doubts_keys(session))
@@ -358,12 +363,15 @@ static px_step check_template(px_session *session, pgw_slice text, const px_temp
     bool same = catalog == px_template_catalog(it);
     if (catalog == NULL || (same && !px_settle_query(session, catalog, text)))
         return PX_STEP_LATER;
-    bool usual = same && px_state_is_usual(session, catalog); /* names mean what they meant */
-    bool read = session->who.identity->env.utf8 || pgw_is_ascii(text); /* as links of batches do */
+    /* Unqualified names mean what the file says. */
+    bool usual = same && px_state_is_usual(session, catalog);
+    /* Links of batches take texts for UTF-8. */
+    bool read = session->who.identity->env.utf8 || pgw_is_ascii(text);
     return usual && read && may_be_alike(session, it) ? PX_STEP_DONE : PX_STEP_PASS;
 }
 
-/* `asked`: what was filled to get the text; NULL: its client has sent it so. */
+/* Submits a text like the template's. `asked`: what was filled to get the text; NULL: its client
+ * has sent it so. */
 static px_step submit_like(px_session *session, px_likeness *of, const px_alike_asked *asked)
 {
     px_standing standing = px_session_standing(session);
@@ -376,7 +384,7 @@ static px_step submit_like(px_session *session, px_likeness *of, const px_alike_
     return PX_STEP_LATER;
 }
 
-/* What its client sent, filled, is a text like one of before, too. */
+/* Submits a filled text if it is like one of before, too. */
 static px_step submit_filled(px_session *session, const px_alike_asked *asked)
 {
     px_likeness of;
@@ -388,7 +396,8 @@ static px_step submit_filled(px_session *session, const px_alike_asked *asked)
     return step == PX_STEP_DONE ? submit_like(session, &of, asked) : step;
 }
 
-/* Its key is asked for first. PASS: what is told is kept until the text is looked into. */
+/* Asks for the key of a text like the template's. PASS: what is told is kept until the text is
+ * looked into. */
 static px_step fill_alike(px_session *session, const px_likeness *of)
 {
     bool later;
@@ -409,8 +418,8 @@ static px_step fill_alike(px_session *session, const px_likeness *of)
     return step;
 }
 
-/* An INSERT that differs from one of before in constants alone is not looked into. PASS: it is to
- * be. */
+/* Submits, without looking into it, an INSERT that differs from one of before in constants alone.
+ * PASS: it is to be looked into. */
 static px_step submit_alike(px_session *session, pgw_slice text)
 {
     px_likeness of;
@@ -425,7 +434,7 @@ static px_step submit_alike(px_session *session, pgw_slice text)
 
 static px_step look(px_session *session, pgw_slice text);
 
-/* What stands behind the first part cannot be understood before that has run. */
+/* Looks at the first part alone: what stands behind it cannot be understood before that has run. */
 static px_step look_until(px_session *session, const px_text *text, size_t cut)
 {
     pgw_slice first = {text->text.ptr, text->script.statements[cut].start};
@@ -438,8 +447,8 @@ static px_step look(px_session *session, pgw_slice text)
     px_catalog *catalog = px_own_look_catalog(session, text);
     if (catalog == NULL)
         return PX_STEP_LATER;
-    if (px_parsed_is_of(session, text, catalog) && /* it is looked at as before: by what is sure */
-        !px_settle_query(session, catalog, text))
+    /* A text that was parsed before is looked at by what is sure, as then. */
+    if (px_parsed_is_of(session, text, catalog) && !px_settle_query(session, catalog, text))
         return PX_STEP_LATER;
     px_state_view(session, catalog, &view);
     px_text *parsed = px_parsed(session, text, catalog, &view);
@@ -460,7 +469,7 @@ static px_step look(px_session *session, pgw_slice text)
     return step;
 }
 
-/* What an EXECUTE in it is of is as it has to be now, or the session waits. PASS: it is. */
+/* Renews what EXECUTE names in the text, or waits. PASS: all is as it has to be. */
 static px_step renew_executed(px_session *session, pgw_slice text)
 {
     if (!px_names_may_execute(session, text))
@@ -481,7 +490,7 @@ static px_step look_at_next(px_session *session)
     return PX_STEP_DONE;
 }
 
-/* From one part of the text to the next, as far as nothing is to be waited for. */
+/* Goes on from part to part of the text, as far as nothing is to be waited for. */
 static px_step go_on(px_session *session, px_step step)
 {
     while (session->hand.parts != NULL && step == PX_STEP_DONE) {
@@ -510,7 +519,7 @@ static px_step look_at_part(px_session *session)
     return go_on(session, step);
 }
 
-/* Of a walsender: a command that is no SQL, or what the server will not run. */
+/* Whether a walsender's text is a command that is no SQL, or what the server will not run. */
 static bool is_replication(const px_session *session, pgw_slice text)
 {
     return !pgw_replication_takes_sql(session->who.identity->replication) ||

@@ -34,7 +34,7 @@ static px_step plan_again(px_session *session, size_t i, px_plan **fresh)
     pgw_slice name = {NULL, 0};
     *fresh = NULL;
     if (held->type == 'P' && !held->answered) {
-        pgw_parse parse = held->said->as.parse; /* it outlives the group, which may be refused */
+        pgw_parse parse = held->said->as.parse; /* a copy, for the group may be refused and freed */
         *fresh = held->plan;
         return px_prepare(session, &parse, fresh);
     }
@@ -52,7 +52,7 @@ static px_step plan_again(px_session *session, size_t i, px_plan **fresh)
         px_statement *statement = px_statements_find(&session->names.statements, name);
         px_step step = px_prepare_again(session, name, &statement);
         if (step != PX_STEP_DONE || group->count == 0)
-            return step; /* refused: the group, and the name in it, is gone */
+            return step; /* the group was refused, and the name in it is gone */
         *fresh = statement != NULL ? statement->plan : NULL;
     }
     if (*fresh != NULL)
@@ -60,15 +60,15 @@ static px_step plan_again(px_session *session, size_t i, px_plan **fresh)
     return PX_STEP_DONE;
 }
 
-/* Made already of the tables as they are. A plan that only its session may have is in no cache:
- * made anew at each turn it would be described anew for ever. */
+/* Whether a plan is made of the tables as they are. One that only its session may have is in no
+ * cache: made anew at each turn it would be described anew for ever. */
 static bool is_current(px_session *session, const px_held *held)
 {
     return held->type == 'P' && !held->answered && !held->plan->outdated &&
            held->plan->catalog == px_changes_known(session);
 }
 
-/* Its Bind has values for what the database made of the key before. */
+/* Refuses a Bind that has values for what the database made of the key before. */
 static px_step refuse_other_key(px_session *session)
 {
     pgw_error error;
@@ -95,7 +95,7 @@ static px_step replan(px_session *session, size_t i)
         return step;
     session->units.rerouted =
         session->units.rerouted || fresh == NULL || fresh->insert->obstacle != RW_BATCHABLE;
-    if (group->count == 0) /* it was refused */
+    if (group->count == 0) /* the group was refused */
         return PX_STEP_DONE;
     group->held[i].on_link = group->held[i].on_link && group->held[i].plan == fresh;
     px_plan_drop(group->held[i].plan);
@@ -103,8 +103,8 @@ static px_step replan(px_session *session, size_t i)
     return PX_STEP_DONE;
 }
 
-/* The schema was not what it was thought to be: plans are made anew for all that is held. What is
- * not to be batched any more, or none of ours, the server is to judge. */
+/* Makes plans anew for all that is held, for the schema was not what it was thought to be. What is
+ * not to be batched any more the server is to judge. */
 static px_step plan_all_again(px_session *session)
 {
     const px_group *group = &session->group;
@@ -115,7 +115,7 @@ static px_step plan_all_again(px_session *session)
     return PX_STEP_DONE;
 }
 
-/* Nothing is bound: everything that is held does what it should. */
+/* Answers a group in which nothing is bound: everything that is held does what it should. */
 static px_step answer_all(px_session *session)
 {
     pgw_buf out = {0};
@@ -124,7 +124,7 @@ static px_step answer_all(px_session *session)
     return PX_STEP_DONE;
 }
 
-/* Once a group, the table is looked at again, and plans are made anew. */
+/* Looks at the tables again, and has plans made anew, once a group. True: the session waits. */
 static bool looks_again(px_session *session)
 {
     if (session->units.repeated)
@@ -161,7 +161,7 @@ static size_t count_executions(const px_group *group)
     return count;
 }
 
-/* All that is executed is bound in the group. `at` gets the held Execute of each. */
+/* Submits what the group executes, all of it bound there. `at` gets the held Execute of each. */
 static px_submission submit_executions(px_session *session, size_t *at, px_unfit *unfit)
 {
     const px_group *group = &session->group;
@@ -203,7 +203,7 @@ static px_step submit_group(px_session *session)
         px_session_set_wait(session, PX_WAIT_TURN);
         return PX_STEP_LATER;
     }
-    px_unfit unfit; /* whose error is a kilobyte */
+    px_unfit unfit; /* no initializer: the error takes a kilobyte */
     pgw_error_clear(&unfit.error);
     unfit.at_bind = false;
     size_t *at = pgw_alloc(count_executions(&session->group) * sizeof *at);
@@ -212,7 +212,7 @@ static px_step submit_group(px_session *session)
         px_session_set_wait(session, PX_WAIT_UNIT);
         px_refill_ask(session);
     } else if (unfit.error.sqlstate[0] != '\0' && looks_again(session)) {
-        what = PX_SUBMITTED; /* later: the key's column may be another than was known */
+        what = PX_SUBMITTED; /* waits: the key's column may be another than was known */
     } else if (what == PX_SUBMIT_REFUSED) {
         answer_unfit(session, &unfit, at[unfit.execution]);
     }
@@ -233,7 +233,7 @@ static bool has_new(const px_group *group)
     return false;
 }
 
-/* So many rows that it would find no company in a batch. */
+/* Whether the group has so many rows that it would find no company in a batch. */
 static bool is_bulk(const px_group *group)
 {
     const px_plan *first = NULL;

@@ -2,7 +2,7 @@
 
 #include "proxy/client/core/session.h"
 
-enum { ANSWERED_MS = 1000 }; /* for so long an answer is right, whatever the message waits for */
+enum { ANSWERED_MS = 1000 }; /* ms that a message goes by the tables it asked for */
 
 px_catalog *px_changes_known(px_session *session)
 {
@@ -54,14 +54,14 @@ const px_catalog *px_changes_told(const px_session *session)
 
 void px_changes_note(px_session *session, unsigned effects)
 {
-    /* A function may contain anything, also one that was made where nobody saw it, and one that is
-     * called by what was prepared or declared before. */
+    /* A function may contain anything, be it made unseen or called by what was prepared or declared
+     * before. */
     bool calls = effects & (RW_EFFECT_RESUMES | RW_EFFECT_CALLS);
     bool quiet = calls && px_catalog_is_quiet(session->worker, session->who.identity);
     if (effects & RW_EFFECT_RESUMES && !quiet)
         effects |= session->known.touched & RW_EFFECT_CALLS;
     bool ddl = effects & RW_EFFECT_DDL || (effects & RW_EFFECT_CALLS && !quiet);
-    if (ddl || effects & RW_EFFECT_TRANSACTION) /* ROLLBACK TO */
+    if (ddl || effects & RW_EFFECT_TRANSACTION) /* a ROLLBACK TO may take back what was seen */
         px_changes_forget(session);
     session->ddl.own = session->ddl.own || ddl;
     if (effects & RW_EFFECT_RESETS) {
@@ -72,7 +72,6 @@ void px_changes_note(px_session *session, unsigned effects)
     session->ddl.seen = session->ddl.seen || effects & telling;
 }
 
-/* Behind ReadyForQuery there may already be more. */
 bool px_changes_unseen(const px_session *session)
 {
     return session->own.unsynced && (session->ddl.unsynced || session->ddl.own) &&
@@ -92,6 +91,7 @@ void px_changes_end(px_session *session)
         px_changes_stale(session);
     if (session->ddl.resets)
         px_catalog_reset(session->worker, session->who.identity->database);
+    /* More may have been sent already behind what ReadyForQuery answers. */
     if (session->pending.replies.count <= 1)
         session->ddl.seen = session->ddl.own = session->ddl.unsynced = session->ddl.resets = false;
     px_changes_forget(session);

@@ -9,31 +9,33 @@
 
 struct px_session;
 
-/* The snapshot to use now, of what others see, too; NULL: the backend must be asked first. What the
- * message at hand has asked for itself is right for it, however often others change something
- * meanwhile: else it would never get on while somebody always does. */
+/* The picture of the catalog to use now, of what others see, too; NULL: the backend must be asked
+ * first. What the message at hand has asked for itself is right for it, however often others change
+ * something meanwhile: else it would never get on while somebody always does. */
 px_catalog *px_changes_known(struct px_session *session);
-/* Its question was answered just now. */
+/* The question of the message at hand was answered just now. */
 void px_changes_answered(struct px_session *session);
 /* The message at hand is another, or its question is to be asked anew. */
 void px_changes_ask_anew(struct px_session *session);
 /* The tables may be others than this session thought: all look again. */
 void px_changes_stale(struct px_session *session);
 
-/* What has these effects is being sent: what is known of configured tables may be wrong then. */
+/* Notes that something with these effects is sent: what is known of configured tables may be wrong
+ * then. */
 void px_changes_note(struct px_session *session, unsigned effects);
-/* In the group at hand the tables may have been changed, and were not looked at since. */
+/* Whether the tables may have been changed in the group at hand, and were not looked at since. */
 bool px_changes_unseen(const struct px_session *session);
-/* What its own transaction, or the group at hand, has made of the tables; NULL: it has not looked.
- */
+/* The tables as the session's own transaction, or the group at hand, has made them; NULL: it has
+ * not looked. */
 px_catalog *px_changes_own(const struct px_session *session);
-/* What an error is told by: that, or what all others see, right or not; NULL: nothing is known. */
+/* The tables that an error is told by: those of px_changes_own(), or what all others see, right or
+ * not; NULL: nothing is known. */
 const px_catalog *px_changes_told(const struct px_session *session);
 /* Sync is sent: the group at hand ends, and with it what it has seen. */
 void px_changes_synced(struct px_session *session);
-/* What this session did to the schema is done, or perhaps it is. */
+/* To be called when what this session did to the schema is done, or perhaps is. */
 void px_changes_end(struct px_session *session);
-/* What its own transaction has made of the tables is not known any more. */
+/* Forgets what the session's own transaction has made of the tables. */
 void px_changes_forget(struct px_session *session);
 
 #endif

@@ -20,7 +20,6 @@ static px_reply *send_describe(px_session *session, pgw_slice name, px_plan *pla
     return reply;
 }
 
-/* Lets the backend describe a new statement before anything that needs its types is sent. */
 void px_describe(px_session *session, pgw_slice name, px_plan *plan, bool sync)
 {
     pgw_buf out = {0};
@@ -50,13 +49,13 @@ void px_describe_refused(px_session *session)
     px_session_drop_group(session);
     session->pending.skipping = true;
     if (session->own.unsynced)
-        px_session_set_wait(
-            session, PX_WAIT_NOTHING); /* no ReadyForQuery comes before the client's own Sync */
+        /* No ReadyForQuery comes before that of the client's own Sync. */
+        px_session_set_wait(session, PX_WAIT_NOTHING);
 }
 
 /* ---- who does not wait ---- */
 
-enum { LOOKED_AHEAD = 64 }; /* messages */
+enum { LOOKED_AHEAD = 64 }; /* most messages that are looked at ahead */
 
 /* Whether the client has sent the rest of the group that the message at hand begins, up to Sync,
  * and more behind it. `runs`: something of what was looked at is bound or executed. */
@@ -111,8 +110,8 @@ void px_describe_give_up(px_session *session)
     }
 }
 
-/* One session asks for all that come with the same statement, so that a thousand do not open a
- * thousand links for it. False: another one does. */
+/* Claims a statement for this session, which asks for all that come with it, so that a thousand do
+ * not open a thousand links. False: another session has. */
 static bool claim(px_session *session, px_plan *plan)
 {
     if (session->names.describing == plan)
@@ -129,9 +128,9 @@ static bool claim(px_session *session, px_plan *plan)
     return true;
 }
 
-/* Whether a held statement is new to the backend. One that others have described, and that is to be
- * answered without being run, may have other types by now. One that has come to be none of ours
- * while it was held has no plan. */
+/* Whether the backend has to describe a held statement, which is new to it. One that others have
+ * described, and that is to be answered without being run, may have other types by now. One that
+ * keyspread has nothing to do with any more has no plan. */
 static bool is_to_be_described(const px_session *session, const px_held *held, bool keys)
 {
     const px_plan *plan = held->plan;
@@ -144,8 +143,6 @@ static bool is_to_be_described(const px_session *session, const px_held *held, b
            (px_plan_may_change(plan) && answered_only && !held->on_link && session->own.ready);
 }
 
-/* The first new statement of the group that the backend has not described (or, with `keys`, whose
- * parameters have types that only it can tell) is described now; false: the session waits. */
 bool px_describe_group(px_session *session, bool keys)
 {
     px_group *group = &session->group;

@@ -9,8 +9,8 @@
 
 struct px_session;
 
-/* What was sent to the link as `name` is described; the session waits. `sync`: on its own, not in a
- * group that goes on. */
+/* Has what was sent to the link as `name` described; the session waits. `sync`: on its own, not in
+ * a group that goes on. */
 void px_describe(struct px_session *session, pgw_slice name, px_plan *plan, bool sync);
 /* Asks what types the parameters of a statement have that is on the link; the session waits. */
 void px_describe_again(struct px_session *session, px_statement *statement);
@@ -18,7 +18,8 @@ void px_describe_again(struct px_session *session, px_statement *statement);
  * client does not wait for answers, and a statement that the backend is to describe would make it.
  */
 bool px_describe_goes_ahead(const struct px_session *session, const px_plan *plan);
-/* What was sent to the link as `name` is described with what is sent next; nobody waits. */
+/* Has what was sent to the link as `name` described with what is sent next; the session does not
+ * wait. */
 void px_describe_behind(struct px_session *session, pgw_slice name, px_plan *plan);
 /* The first new statement of the held group that the backend has not described (or, with `keys`,
  * whose parameters have types that only it can tell) is described now. False: the session waits. */

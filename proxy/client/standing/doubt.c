@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* These leave a doubt where the database stores code that may leave one. */
+/* Effects that leave a doubt where the database stores code that may leave one. */
 static const unsigned stored = RW_EFFECT_RUNS | RW_EFFECT_READS;
 static const unsigned doubtful = RW_EFFECT_SETTINGS | RW_EFFECT_NAMES | RW_EFFECT_CALLS |
                                  RW_EFFECT_DISCARD_ALL | RW_EFFECT_RUNS | RW_EFFECT_READS;
@@ -20,7 +20,8 @@ const unsigned px_state_boundless =
 
 unsigned px_state_loud(const px_catalog *catalog)
 {
-    unsigned quiet = catalog->count > 0 ? catalog->tables[0]->quiet : 0; /* that of all */
+    /* All tables have the same `quiet`. */
+    unsigned quiet = catalog->count > 0 ? catalog->tables[0]->quiet : 0;
     return stored & ~quiet;
 }
 
@@ -34,7 +35,6 @@ unsigned px_state_reduced(unsigned effects, const px_catalog *catalog)
     return reduced(effects, px_state_loud(catalog));
 }
 
-/* Nothing was done that its start could not be seen through. */
 bool px_state_is_fresh(const px_state *state, unsigned loud)
 {
     const unsigned changes = doubtful | RW_EFFECT_TRACKED | RW_EFFECT_OUTPUT;
@@ -72,7 +72,8 @@ px_foreign *px_state_foreign(px_session *session, px_statement *statement, pgw_s
     return name.len == 0 ? &session->known.unnamed : NULL;
 }
 
-/* What was prepared before: the value of a setting is to be asked for. */
+/* Notes the effects of a prepared statement that runs: a setting's value has to be asked for then.
+ */
 static void note_run(px_session *session, unsigned effects)
 {
     if (effects & RW_EFFECT_TRACKED)
@@ -101,8 +102,8 @@ void px_state_note_bound(px_session *session, unsigned effects, pgw_slice portal
 {
     session->known.bound |= effects;
     if ((effects & RW_EFFECT_PREPARE) && session->names.prepares == NULL)
-        session->names.untold = true;              /* once more */
-    if (effects & RW_EFFECT_DDL && portal.len > 0) /* it is there behind Sync, too */
+        session->names.untold = true;              /* a PREPARE whose name is not known may run */
+    if (effects & RW_EFFECT_DDL && portal.len > 0) /* a named portal may outlive the Sync */
         session->ddl.portal = true;
     else if (effects & RW_EFFECT_DDL)
         session->ddl.bound = true;
@@ -131,7 +132,8 @@ bool px_state_would_write(const px_session *session, pgw_slice text, const px_ca
         rw_script_parse(text, &view, &session->who.identity->env, &session->worker->plans->shapes,
                         &arena, &script);
     const rw_statement *last = script.count > 0 ? &script.statements[script.count - 1] : NULL;
-    bool sets_key = last != NULL && (last->same_count > 0 || last->change != NULL || last->copy != NULL);
+    bool sets_key =
+        last != NULL && (last->same_count > 0 || last->change != NULL || last->copy != NULL);
     pgw_arena_free(&arena);
     return script.refused || script.inserts > 0 || sets_key;
 }
@@ -216,8 +218,9 @@ void px_state_forget(px_session *session)
     px_state *state = &session->known;
     forget(state);
     px_answer_free(&state->base);
+    /* Settings of the session make the link's start unlike that of its kind. */
     if (!px_state_sets_nothing(session))
-        state->touched |= RW_EFFECT_TRACKED; /* its start is not that of its kind */
+        state->touched |= RW_EFFECT_TRACKED;
 }
 
 void px_state_discard(px_session *session)
@@ -248,7 +251,8 @@ static bool is_replaceable(const px_session *session, unsigned loud)
     const unsigned kept = RW_EFFECT_SETTINGS | RW_EFFECT_CALLS | RW_EFFECT_WRITES |
                           RW_EFFECT_RESUMES | RW_EFFECT_OUTPUT | RW_EFFECT_STATE;
     unsigned open = state->doubt & doubtful & ~stored;
-    bool read = session->names.statements.reading > 0; /* … by settings of before, here alone */
+    /* Constants of statements were read by earlier settings, which only this link has. */
+    bool read = session->names.statements.reading > 0;
     return (state->touched & (kept | loud | (read ? RW_EFFECT_TRACKED : 0))) == 0 && open == 0;
 }
 

@@ -10,36 +10,39 @@
 
 struct px_session;
 
-/* What is sent to the own link has these effects. */
+/* Notes that something with these effects is sent to the own link. */
 void px_state_note(struct px_session *session, unsigned effects);
-/* A Bind or Execute of something that is none of ours is sent there. `message` may be cut off. */
+/* Each notes that a Bind or Execute of what is none of keyspread's is sent there. `message` may be
+ * cut off. */
 void px_state_note_bind(struct px_session *session, pgw_slice message);
 void px_state_note_bound(struct px_session *session, unsigned effects, pgw_slice portal);
 void px_state_note_execute(struct px_session *session);
-/* What is known of the statement that a name means (NULL: it means none of a name), if it is none
- * of ours; NULL: ours, or nothing. */
+/* What is known of a statement that keyspread passes as it is, by its name (NULL: it means none of
+ * a name); NULL: the statement has a plan, or is not known. */
 px_foreign *px_state_foreign(struct px_session *session, px_statement *statement, pgw_slice name);
-/* Whether a text that is none of ours would be refused or rewritten if names meant all configured
- * tables. */
+/* Whether a text that keyspread passes as it is would be refused or rewritten if names meant all
+ * configured tables. */
 bool px_state_would_write(const struct px_session *session, pgw_slice text,
                           const px_catalog *catalog);
-/* … or would make one of them, if tables that are made by their names alone were those. */
+/* Whether a text would make a configured table, or be refused, if the unqualified names of what it
+ * makes meant configured tables. */
 bool px_state_would_make(const struct px_session *session, pgw_slice text);
-/* What SQL's PREPARE keeps, of this text, was read by `catalog`. */
+/* Notes that `catalog` was what the text of SQL's PREPARE was read by. */
 void px_state_note_prepare(struct px_session *session, px_foreign *foreign, pgw_slice text,
                            const px_catalog *catalog);
 /* Whether the session may have a statement that is to be looked at before EXECUTE runs it. */
 bool px_state_may_move(const struct px_session *session);
-/* Of what names mean now to such a statement. */
+/* The generation of what names mean now to such a statement. */
 unsigned px_state_generation(const struct px_session *session, const px_foreign *foreign);
-/* Names came to mean others since this was prepared, and it may write a configured table now, or
- * make one: PostgreSQL looks names up again. The error says so. */
+/* Whether names came to mean others since this was prepared, and it may write a configured table
+ * now, or make one: PostgreSQL looks names up again. The error says so. */
 bool px_state_has_moved(const struct px_session *session, const px_foreign *foreign,
                         pgw_error *error);
 void px_state_tell_moved(pgw_error *error);
-/* … or since the key of a row was asked for: the server would find another table by now. */
+/* Writes the error that names came to mean others since a row's key was asked for: the server would
+ * find another table by now. */
 void px_state_moved_by_key(pgw_error *error);
-/* A new link: nothing was sent to it. */
+/* Forgets what is known of the link, for a new one was sent nothing. */
 void px_state_forget(struct px_session *session);
 /* DISCARD ALL was answered. */
 void px_state_discard(struct px_session *session);
@@ -49,7 +52,8 @@ void px_state_ended(struct px_session *session);
 
 /* Whether nothing was ever sent to the link that cannot be made again elsewhere. */
 bool px_state_is_replaceable(const struct px_session *session);
-/* … so it would be if what the database stores changes no sessions, which nobody knows now. */
+/* Whether the link would be replaceable if what the database stores changes no sessions, which is
+ * not known now. */
 bool px_state_is_unproven(const struct px_session *session);
 
 /* ---- for settle.c ---- */
@@ -58,12 +62,12 @@ bool px_state_is_unproven(const struct px_session *session);
 extern const unsigned px_state_boundless;
 /* The effects that leave a doubt, where the configured tables are those of `catalog`. */
 unsigned px_state_reduced(unsigned effects, const px_catalog *catalog);
-/* Of RW_EFFECT_RUNS and RW_EFFECT_READS those by which what the database stores may change the
+/* Those of RW_EFFECT_RUNS and RW_EFFECT_READS by which code that the database stores may change the
  * session's state. */
 unsigned px_state_loud(const px_catalog *catalog);
-/* Nothing was done that its start could not be seen through. */
+/* Whether the link was told nothing that could change the state it started with. */
 bool px_state_is_fresh(const px_state *state, unsigned loud);
-/* Of the settings that are not reported none is another than at the start. */
+/* Whether no setting that the server does not report differs from the start. */
 bool px_state_sets_nothing(const struct px_session *session);
 
 #endif

@@ -3,7 +3,7 @@
 #include "proxy/client/core/session.h"
 #include "proxy/ingest/obstacles.h"
 
-/* What has made its settings others than a batch's. */
+/* Says which settings set the session apart from those that share batches. */
 static void say_setting(const px_session *session, const rw_insert *insert, pgw_buf *why)
 {
     pgw_slice odd = px_answer_odd(&session->known.now);

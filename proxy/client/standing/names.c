@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With all types as they were when it was prepared here. */
+/* Writes a Parse with the types that the statement had when it was prepared here. */
 static void write_parse(pgw_slice name, const px_plan *plan, pgw_buf *out)
 {
     pgw_arena arena = {0};
@@ -21,8 +21,9 @@ static void write_parse(pgw_slice name, const px_plan *plan, pgw_buf *out)
     pgw_arena_free(&arena);
 }
 
-/* Prepares there what was prepared here, or on a link that was lost. Closes it first: a Close that
- * the server skipped behind an error has left it there, and of what is not there it succeeds. */
+/* Prepares on the link a statement that was prepared here, or on a link that was lost. Closes it
+ * first: a Close that the server skipped behind an error has left it there, and a Close of an
+ * unknown name succeeds. */
 static px_reply *prepare(px_session *session, px_statement *statement)
 {
     pgw_buf out = {0};
@@ -85,11 +86,12 @@ static void push_unseen(px_session *session, px_reply_kind kind)
 {
     px_reply *reply = px_replies_push(&session->pending.replies, kind);
     reply->swallow = true;
-    reply->silent = !session->own.unsynced; /* else it is what ends the group */
+    /* Within a group the answer may be the error that ends it. */
+    reply->silent = !session->own.unsynced;
 }
 
-/* What the server cannot make sense of any more does not take the place of what it has: all behind
- * this is skipped then. */
+/* Parses a statement by another name first: if the server refuses it, all behind this is skipped,
+ * and the statement that it has stays. */
 static void try_parse(px_session *session, const px_statement *statement)
 {
     const pgw_slice name = PGW_LITERAL("keyspread plain");
@@ -114,15 +116,14 @@ static void try_parse(px_session *session, const px_statement *statement)
     pgw_arena_free(&arena);
 }
 
-/* … with a Sync of its own, and its error is not shown: SQL says the name. In a group that goes on
- * it is the error of all that stands behind it. */
+/* Prepares with a Sync of its own, and without showing an error, a statement that SQL names. In a
+ * group that goes on its error is that of all that stands behind it. */
 static void prepare_apart(px_session *session, pgw_slice name)
 {
     px_statement *statement = find_away(session, name);
     bool failed = session->own.status == 'E' && session->own.unsynced;
-    if (statement == NULL || failed ||
-        px_session_aborted(session)) /* nothing can be prepared, and nothing run */
-        return;
+    if (statement == NULL || failed || px_session_aborted(session))
+        return; /* a failed transaction neither prepares nor runs anything */
     if (statement->by_sql)
         try_parse(session, statement);
     prepare(session, statement)->silent = !session->own.unsynced;
@@ -135,7 +136,8 @@ static void prepare_apart(px_session *session, pgw_slice name)
     pgw_buf_free(&out);
 }
 
-/* A draft takes the name as well. */
+/* Prepares a statement whose name must clash or be dropped there; a draft takes the name as well.
+ */
 static void prepare_taken(px_session *session, pgw_slice name)
 {
     if (!px_names_is_draft(session, name))
@@ -166,7 +168,8 @@ void px_names_forget_lookups(px_session *session, pgw_slice name)
     px_lookups *lookups = statement->lookups;
     pgw_buf plain = {0};
     statement->foreign.outlived = statement->foreign.outlived || lookups->otherwise != NULL;
-    lookups->retyped = lookups->retyped || !lookups->by_sql; /* perhaps; what it takes stays */
+    /* The plain text takes parameters of the same types, though keys may have others by now. */
+    lookups->retyped = lookups->retyped || !lookups->by_sql;
     px_lookups_parse(lookups, name, lookups->plain, &plain);
     statement->by_sql = lookups->by_sql;
     px_statements_forget_lookups(&session->names.statements, statement, pgw_slice_buf(&plain));
@@ -186,7 +189,8 @@ void px_names_of_execute(px_session *session, pgw_slice text)
     pgw_slice name;
     rw_executed executed = rw_executed_in(text, session->who.identity->env.conforming);
     while (rw_executed_next(&executed, &arena, &name)) {
-        if (!is_by_sql(session, name)) /* its client knows fewer parameters */
+        /* EXECUTE gives only the parameters that the client knows of. */
+        if (!is_by_sql(session, name))
             px_names_forget_lookups(session, name);
         prepare_apart(session, name);
     }
@@ -214,7 +218,7 @@ void px_names_close(px_session *session, pgw_slice name)
     pgw_buf_free(&out);
 }
 
-/* Nothing is owed, and no group is open: also between two statements of a transaction. */
+/* Whether nothing is owed and no group is open, as between two statements of a transaction. */
 static bool is_between(const px_session *session)
 {
     return px_replies_are_silent(&session->pending.replies) && !session->own.unsynced &&
@@ -280,7 +284,7 @@ void px_names_by_key(px_session *session, px_reply *reply, pgw_slice name, pgw_s
 {
     px_statements *statements = &session->names.statements;
     if (name.len > 0 && px_statements_find(statements, name) != NULL)
-        return; /* the server refuses it */
+        return; /* the server refuses a name that is taken */
     px_reply_renames(&session->pending.replies, reply, statements, name);
     px_statement *statement = px_statements_put(statements, name, NULL, true);
     if (message.len <= PX_KEPT_PARSE)
@@ -318,7 +322,7 @@ void px_names_read(px_session *session, px_reads *reads)
     orders->parsed = reads;
 }
 
-/* Those of the Parse at hand are given away. */
+/* Takes what the Parse at hand reads out of the session's orders; the caller owns it. */
 static px_reads *take_reads(px_session *session)
 {
     px_orders *orders = session->names.orders;
@@ -337,7 +341,7 @@ const px_reads *px_names_reads(const px_session *session, const px_statement *st
     return name.len == 0 && orders != NULL ? orders->unnamed : NULL;
 }
 
-/* What is parsed takes the place of the unnamed statement. */
+/* Gives the unnamed statement what the Parse at hand reads. */
 static void read_unnamed(px_session *session)
 {
     if (session->names.orders == NULL)
@@ -364,7 +368,8 @@ void px_names_prepared(px_session *session)
     names->prepares = NULL;
 }
 
-/* What the unnamed statement executes is looked at again when it is bound. */
+/* Keeps the Parse of an unnamed statement that executes others: it is looked at again when it is
+ * bound. */
 static void keep_executed(px_session *session, pgw_slice message)
 {
     px_foreign *parsed = &session->known.parsed;

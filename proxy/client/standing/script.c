@@ -31,12 +31,13 @@ void px_script_note(px_session *session, const rw_script *script, bool alone)
     if (effects & RW_EFFECT_OUTPUT)
         session->who.output_changed = true;
     if (effects & RW_EFFECT_TRACKED && !(alone && script->statements[0].setting_simple))
-        effects |= RW_EFFECT_NAMES; /* its value is to be asked for */
+        effects |= RW_EFFECT_NAMES; /* the setting's value has to be asked for */
     session->pending.zone_moving = session->pending.zone_moving || px_moves_zone(effects);
     px_state_note(session, effects);
 }
 
-/* What it does when it is run. Parameters of somebody's own types are read by what these say. */
+/* The effects of an INSERT when it is run. Values of types that the database defines are read by
+ * code of these types. */
 static unsigned effects_of_plan(const px_session *session, const rw_statement *statement,
                                 px_declared declared)
 {

@@ -2,7 +2,7 @@
 
 #include "proxy/client/standing/changes.h"
 
-/* Whether it may name a table that gets its key from whoever makes it. */
+/* Whether the text may name a table of a pattern that gets its key from whoever makes it. */
 static bool names_pattern(const px_session *session, pgw_slice text)
 {
     const cfg_config *config = session->worker->config;

@@ -8,7 +8,7 @@
 #include "proxy/backend/catalog/catalog.h"
 #include "proxy/client/core/session.h"
 
-/* What a statement of this text, with these effects, is read by: `catalog`. */
+/* Notes that `catalog` was what a statement of this text, with these effects, was read by. */
 void px_stores_note(px_session *session, px_foreign *foreign, unsigned effects, pgw_slice text,
                     const px_catalog *catalog);
 /* Whether the session may have such a statement that is to be read again. */

@@ -6,8 +6,8 @@
 
 struct px_session;
 
-/* A WARNING to the client, and a line of the log, that the table that it has made stays an ordinary
- * one, and why, by the number of rw_define_warning(). Between two messages of the link alone. */
+/* Warns the client, and the log, that a table that it has made stays an ordinary one, and why, by
+ * the number of rw_define_warning(). To be called between two messages of the link. */
 void px_unspread_warn(struct px_session *session, unsigned warning);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /* Exit codes. */
-enum { PX_DONE = 0, PX_WRONG = 1 /* the input is */, PX_USAGE = 2 };
+enum { PX_DONE = 0, PX_WRONG = 1 /* the input is wrong */, PX_USAGE = 2 };
 
 /* `argv` holds the words behind the command's own. */
 typedef struct px_command {

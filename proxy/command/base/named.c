@@ -6,7 +6,8 @@
 
 enum { MOST_KEYS = 32 }; /* columns of an index in PostgreSQL */
 
-/* What the backend says of the tables: a row a column of the key, or one without; in order. */
+/* The columns of the backend's answer about the tables, which has a row for each column of a key,
+ * or one for a table without; in order. */
 enum { TABLE, HASHED, COLUMN };
 
 /* $1 schema, $2 name, $3 whether it is only how names begin, $4 the hash column. */
@@ -161,7 +162,7 @@ static bool ask(finder *it, const char *name, PGconn *link)
 
 /* --- the name --- */
 
-/* What of the name is the table's, if it may be of the pattern, or NULL. */
+/* The part of the name that is the table's, if it may be of the pattern, or NULL. */
 static const char *name_in(const cfg_config *config, const cfg_table *pattern, const char *name)
 {
     const char *schema = schema_of(pattern);
@@ -194,7 +195,8 @@ static void say_unknown(const cfg_config *config, const char *name, bool may_be,
     fputc('\n', errors);
 }
 
-/* Of a name without a schema the one in public counts, as it does of entries. */
+/* Finds tables of a pattern. Of a name without a schema the one in public counts, as it does of
+ * entries. */
 static bool find_by_pattern(finder *it, const char *name, PGconn **link)
 {
     const cfg_table *patterns = it->config->tables + it->config->table_count;

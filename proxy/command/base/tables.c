@@ -92,7 +92,7 @@ static rw_table *build(const cfg_config *config, const cfg_table *table, const p
     if (built == NULL)
         fprintf(errors, "%s:%u: %s. %s\n", config->path, table->line, error.message, error.hint);
     else
-        built->listed |= config->backend.dialect == CFG_DIALECT_YDB; /* as snapshot.c */
+        built->listed |= config->backend.dialect == CFG_DIALECT_YDB; /* listed before YDB, too */
     return built;
 }
 

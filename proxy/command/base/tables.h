@@ -19,7 +19,7 @@ PGconn *px_backend_open(const cfg_config *config, FILE *errors);
 /* Says what it did not do, and why, in libpq's words. */
 void px_backend_failed(const cfg_config *config, const char *what, const char *message,
                        FILE *errors);
-/* What the backend says of all tables and patterns, over a connection of its own; NULL with a
+/* Asks the backend about all tables and patterns, over a connection of its own; NULL with a
  * message. Freed by px_schema_rows_free(). */
 px_schema_rows *px_backend_rows(const cfg_config *config, FILE *errors);
 /* The table as the backend has it; NULL with a message. Freed by rw_table_free(). */
@@ -33,13 +33,13 @@ PGW_MUST_CHECK bool px_table_can_hash(const rw_table *table, pgw_error *error);
 /* Tables of the configuration, made one by one; freed by px_tables_free(). */
 typedef struct px_tables {
     rw_table **tables;
-    const cfg_table **written; /* … and what the file says of each */
+    const cfg_table **written; /* the file's entry or pattern of each table */
     size_t count;
     const cfg_config *config;
 } px_tables;
 
-/* All tables with entries: by the file's columns where it has them; the backend is asked only if it
- * must be. False with a message. */
+/* Loads all tables with entries: by the file's columns where it has them; the backend is asked only
+ * if it must be. False with a message. */
 bool px_tables_load(px_tables *tables, const cfg_config *config, FILE *errors);
 void px_tables_free(px_tables *tables);
 

@@ -44,7 +44,7 @@ const char *px_trigger_hash(const rw_table *table, pgw_arena *arena, const char 
     return *why == NULL ? expression_of(table, arena) : NULL;
 }
 
-/* All of the function's body behind its first line, which has the checksum of this. */
+/* Adds all of the function's body behind its first line, which has the checksum of this. */
 static void add_body(const rw_table *table, pgw_buf *out)
 {
     pgw_arena arena = {0};
@@ -59,14 +59,14 @@ static void add_body(const rw_table *table, pgw_buf *out)
     pgw_arena_free(&arena);
 }
 
-/* What keyspread knows its own function by (schema_query.c): who changes the body has another
- * trigger, which stops batches as any does. */
+/* Adds the checksum that keyspread knows its own function by (schema_query.c): who changes the body
+ * has another trigger, which stops batches as any does. */
 static void add_checksum(const pgw_buf *body, pgw_buf *out)
 {
     unsigned char sum[EVP_MAX_MD_SIZE];
     unsigned int len = 0;
     if (EVP_Digest(body->ptr, body->len, sum, &len, EVP_sha256(), NULL) != 1)
-        abort(); /* there is no memory */
+        abort(); /* no memory is left */
     for (unsigned int i = 0; i < len; i++)
         pgw_buf_addf(out, "%02x", sum[i]);
 }
