@@ -590,7 +590,7 @@ class Ordinary(LazyCase):
                      'SET "keyspread".transactions TO 1'):
             for replies in (session.query(text), session.ask(wire.parse("", text), *GROUP)):
                 error = next(message for message in replies if message.kind == "E").fields()
-                self.assertEqual((error["C"], error["H"]), ("22023", "Available values: lazy, eager."))
+                self.assertEqual((error["C"], error["H"]), ("22023", "Available values: eager, lazy."))
                 value = text.split(" ")[-1].strip("'")
                 self.assertEqual(error["M"], f'invalid value for parameter "keyspread.transactions": "{value}"')
         self.assertEqual(session.rows("show keyspread.transactions"), [["eager"]])
