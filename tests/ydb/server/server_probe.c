@@ -131,9 +131,12 @@ static void print_portal(const pgw_action *action)
 
 static void print_action(void)
 {
-    static const char *const names[] = {"message", "analyze",  "bind",  "run",
-                                        "resume",  "end",      "begin", "modes",
-                                        "commit",  "rollback", "close", "settle"};
+    static const char *const names[] = {
+        [PGW_ASK_MESSAGE] = "message",   [PGW_ASK_ANALYZE] = "analyze", [PGW_ASK_BIND] = "bind",
+        [PGW_ASK_RUN] = "run",           [PGW_ASK_RESUME] = "resume",   [PGW_ASK_END] = "end",
+        [PGW_ASK_BEGIN] = "begin",       [PGW_ASK_MODES] = "modes",     [PGW_ASK_COMMIT] = "commit",
+        [PGW_ASK_ROLLBACK] = "rollback", [PGW_ASK_PUT] = "put",         [PGW_ASK_STORE] = "store",
+        [PGW_ASK_CLOSE] = "close",       [PGW_ASK_SETTLE] = "settle"};
     pgw_action action = pgw_server_next(server);
     printf("%d\t%s\t", server->running != NULL, names[action.ask]);
     if (action.portal != NULL) {
