@@ -26,6 +26,8 @@ KINDS = Table("kinds", ["id bigint not null", "t timestamptz", "d date", "f doub
               ["id"], partitions=4)
 # What YDB does not have, and keyspread refuses before it reads any row.
 REFUSED = ("where", "match", "no_such")
+# Options of later versions than the PostgreSQL that these tests are compared with.
+LATER = ("default ", "force_null *", "force_quote", "on_error")
 
 
 class CopiesCase(YdbCase):
@@ -77,6 +79,9 @@ class Files(CopiesCase):
             return
         self.assertTrue(errors[1], got)
         fields = errors[1][0]
+        if "cannot be told from the data alone" in fields["M"]:  # a key that no server judges before its hash is made
+            self.assertEqual((errors[0][0]["C"][:2], fields["C"]), ("22", "0A000"))
+            return
         self.assertEqual(errors[0][0]["C"], fields["C"], fields)
         if fields["C"] not in ("23505", "22021"):
             told = [[error.get(code) for code in "MW"] for error in (errors[0][0], fields)]
@@ -98,7 +103,7 @@ class Files(CopiesCase):
     def test_text_and_csv(self):
         for table in ("items", "whole"):
             for options, data in test_copy.FILES:
-                if "freeze" not in options:
+                if "freeze" not in options and not any(word in options for word in LATER):
                     self.check_all(f"copy {table} from stdin{options}", table, data, 80 if table == "items" else 0)
 
     def test_a_key_of_two_columns(self):
@@ -314,24 +319,6 @@ class Loads(CopiesCase):
         self.session.query("begin read only")
         self.assertEqual(wire.error_of(self.session.query("copy items from stdin")), "25006")
         self.session.query("rollback")
-
-
-class Memory(CopiesCase):
-    def test_memory_is_bounded(self):
-        """YDB takes no rows for a while, and then the client is not read on."""
-        self.endpoint.order("stall", begins="insert", every=1, times=0)
-        self.addCleanup(self.endpoint.http, "DELETE", "/faults")
-        self.session.send(wire.query("copy items from stdin"))
-        self.session.read_until("G")
-        self.session.socket.settimeout(3)
-        sent = 0
-        with self.assertRaises(TimeoutError):
-            while sent < 400 << 20:
-                piece = b"".join(lines(2000, sent, width=WIDE))
-                self.session.send(wire.copy_data(piece))
-                sent += len(piece)
-        self.assertLess(sent, 100 << 20)
-        self.session.drop()
 
 
 class Faults(CopiesCase):

@@ -3,6 +3,7 @@
 #include "protocol/frame.h"
 #include "protocol/frontend.h"
 #include "protocol/options.h"
+#include "proxy/backend/base/backend.h"
 #include "proxy/backend/base/greeting.h"
 #include "proxy/base/log.h"
 #include "proxy/base/shared.h"
@@ -399,7 +400,8 @@ static void connect_now(px_opening *opening)
     PQsetNoticeReceiver(opening->conn, on_notice, opening);
     PQsetErrorVerbosity(opening->conn,
                         PQERRORS_VERBOSE); /* the only way to the SQLSTATE of a FATAL */
-    if (!px_greeting_is_learned(opening->worker))
+    /* A server that is not PostgreSQL may report what keyspread then answers by itself. */
+    if (!opening->worker->server->backend->by_file && !px_greeting_is_learned(opening->worker))
         start_trace(opening);
     poll_socket(opening, UV_WRITABLE);
 }

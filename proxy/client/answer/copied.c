@@ -282,14 +282,21 @@ void px_copied_finish(px_session *session)
     pgw_buf_free(&out);
 }
 
+/* Notes the last number that the COPY has drawn, which lastval() tells from now on. */
+static void note_drawn(px_session *session)
+{
+    uint32_t sequence = 0;
+    int64_t number = 0;
+    bool drawn = px_copy_drawn(session->own.copy, &sequence, &number);
+    if (drawn)
+        px_drawn_ahead(session, sequence, number);
+}
+
 void px_copied_over(px_session *session)
 {
-    uint32_t sequence;
-    int64_t number;
     if (session->own.copy == NULL)
         return;
-    if (px_copy_drawn(session->own.copy, &sequence, &number))
-        px_drawn_ahead(session, sequence, number);
+    note_drawn(session);
     count_rows(session);
     px_count(session->worker->metrics, PX_COPIES_ENDED, 1);
     px_copy_free(session->own.copy);

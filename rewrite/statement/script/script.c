@@ -288,8 +288,8 @@ static bool define(const candidate *it)
         return false;
     rw_definition definition;
     pgw_error error;
-    const pgw_reading reading = {it->in->env, it->in->arena, &error};
-    if (!rw_tree_define(it->text, next_of(it), &it->in->names.view, &reading, &definition))
+    const pgw_reading grammar = {it->in->env, it->in->arena, &error};
+    if (!rw_tree_define(it->text, next_of(it), &it->in->names.view, &grammar, &definition))
         refuse(it, &error);
     else
         it->out->error = definition.refusal;

@@ -528,7 +528,7 @@ static void executions_become_a_unit(void **state)
     assert_true(unit->merge_hash == t.owner.plans[0]->merge_hash);
     assert_true(pgw_slice_eq_str(unit->prepared[0].name, t.owner.plans[0]->name));
     pgw_slice batch = unit->statements[0].messages;
-    pgw_frame frame;
+    pgw_frame frame = {0};
     assert_int_equal(pgw_frame_next(batch, &frame), PGW_FRAME_OK);
     assert_int_equal(frame.type, 'B');
     assert_int_equal(batch.ptr[frame.size], 'E');
