@@ -96,7 +96,7 @@ FILES = (
     (" csv header", b"id,v,n\n"),
     (" csv header", b""),
     (" (format csv, force_null (v, n), force_not_null (v))", b'1,"",""\n'),
-    (" (format csv, force_quote (v))", b"1,a,10\n"),  # of COPY TO alone
+    (" (format csv, force_quote (v))", b"1,a,10\n"),  # This option is for COPY TO alone.
     # PostgreSQL 15 does not take these.
     (" (on_error ignore)", b"1\ta\t10\n"),
     (" (on_error ignore, log_verbosity verbose)", b"1\ta\tx\n"),

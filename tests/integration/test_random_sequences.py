@@ -11,7 +11,7 @@ import harness
 import sequence_case
 
 SEEDS = range(1, 151)
-OTHER_SEEDS = range(1001, 1041)  # of each of the other configurations
+OTHER_SEEDS = range(1001, 1041)  # Each other configuration plays these seeds.
 TIMES = ("2026-01-01 00:00:00+00", "2026-01-02 00:00:00+00")
 NAMES = ("", "", "a", "b")
 

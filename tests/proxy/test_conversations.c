@@ -133,7 +133,7 @@ static size_t do_step(char **lines, size_t i)
 typedef struct transcript {
     char *text, *lines[MOST];
     size_t count;
-    unsigned numbers[MOST]; /* of the line of the file that a line stands in, or is meant by */
+    unsigned numbers[MOST]; /* The line of the file in which each line of the transcript stands. */
 } transcript;
 
 static void read_transcript(const char *path, transcript *t)
