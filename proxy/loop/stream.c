@@ -29,7 +29,7 @@ struct px_stream {
     size_t counted; /* bytes of `out` that are counted in px_server.unread */
     size_t unheard; /* bytes put since the stream is broken */
     bool full;      /* the stream was full, and on_drained is owed */
-    bool blocked;   /* the socket takes no more for now: the stream waits to write */
+    bool blocked;   /* the socket took no more: the stream waits until it can write */
     bool broken;    /* the peer takes no more: output is dropped, input is still read */
     bool finishing; /* px_stream_finish() was called, and output has not left */
     bool dirty;     /* the stream is on the worker's list of streams with output */

@@ -20,7 +20,7 @@ typedef struct px_ydb_run {
     rw_program *program;       /* may become the runner's, with `arena`, when the run has ended */
     pgw_buf columns;           /* body of the portal's RowDescription */
     struct rw_copied_out *out; /* COPY TO STDOUT, in the arena; NULL: rows are DataRows */
-    bool suspended;            /* no rows are wanted for now */
+    bool suspended;            /* no rows are wanted until the portal is executed once more */
     bool unwanted;             /* no rows will be wanted any more */
     bool held;                 /* the program writes: its rows are put by until it has succeeded */
     bool kept;                 /* rows are put by in `rows` until they are wanted */
