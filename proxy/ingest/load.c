@@ -593,7 +593,9 @@ uint64_t px_load_line(const px_load *load, uint64_t line)
 {
     const batch *it = load->blamed;
     uint64_t passed = 0;
-    for (size_t i = 0; it != NULL && i < it->count; passed += it->pieces[i++].lines)
+    if (it == NULL)
+        return line;
+    for (size_t i = 0; i < it->count; passed += it->pieces[i++].lines)
         if (line <= passed + it->pieces[i].lines || i + 1 == it->count)
             return it->pieces[i].line - it->pieces[i].lines + (line - passed);
     return line;

@@ -5,6 +5,7 @@
 #include "protocol/value_integer.h"
 #include "rewrite/lex/lexer.h"
 
+#include <assert.h>
 #include <string.h>
 
 bool rw_number_text(pgw_slice token, const pgw_env *env, pgw_arena *arena, pgw_slice *out)
@@ -51,6 +52,7 @@ static pgw_verdict read_number(const rw_cell *cell, const pgw_reading *reading, 
 static pgw_verdict read_param(const rw_cell *cell, const rw_param *param,
                               const pgw_reading *reading, pgw_value *out)
 {
+    assert(param != NULL);
     *out = (pgw_value){.type = param->type, .null = param->null};
     if (param->null)
         return PGW_KNOWN;

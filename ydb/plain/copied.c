@@ -7,6 +7,7 @@
 #include "ydb/plain/bound_text.h"
 #include "ydb/plain/constant.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,6 +203,7 @@ static pgw_buf *begin_text(rw_copied *it)
         it->text_room = it->text_room > 0 ? 2 * it->text_room : 4;
         it->texts = pgw_realloc(it->texts, it->text_room * sizeof *it->texts);
     }
+    assert(it->texts != NULL);
     pgw_buf *text = &it->texts[it->text_count++];
     *text = (pgw_buf){0};
     pgw_buf_add_slice(text, pgw_slice_buf(&it->head));

@@ -52,8 +52,8 @@ static void cut(const rw_table *table, pgw_slice sent, bool conforming, pgw_aren
 {
     rw_lexer lexer;
     rw_lexer_init(&lexer, sent, conforming);
+    rw_lexer_next(&lexer);
     rw_token token = rw_lexer_next(&lexer);
-    token = rw_lexer_next(&lexer);
     if (rw_token_is(sent, token, "binary"))
         token = rw_lexer_next(&lexer);
     out->name = token.start;
