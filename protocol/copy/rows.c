@@ -414,7 +414,7 @@ static void read_csv(pgw_copy_chunk *in)
             next_field(in);
         } else {
             if (copy->quoted && c == (copy->eol == EOL_NL ? '\n' : '\r'))
-                copy->line++;
+                end_line_of(copy, PGW_COPY_LINE_MOST);
             in->at++;
         }
     }

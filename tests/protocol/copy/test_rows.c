@@ -179,6 +179,8 @@ static void test_lines(void **state)
     pgw_copy_feed(copy, PGW_LITERAL("a,b,c\n\"d\n\",e,f\ng,h,i,j\nk"), &out);
     assert_true(pgw_copy_line(copy, 1, &len));
     assert_int_equal(len, 5);
+    assert_true(pgw_copy_line(copy, 2, &len)); /* The row goes on behind a quoted newline. */
+    assert_int_equal(len, PGW_COPY_LINE_MOST);
     assert_true(pgw_copy_line(copy, 3, &len));
     assert_int_equal(len, 8);
     assert_true(pgw_copy_line(copy, 4, &len));
