@@ -57,7 +57,7 @@ def same_less_oids(reply):
 class CatalogHidden(SessionCase):
     tables = (EV,)
     setup_sql = SETUP + UNIQUE
-    differs = ()  # as docs/internals/semantics.md says
+    differs = ()  # as docs/internals/reads.md says
 
     @classmethod
     def setUpClass(cls):
