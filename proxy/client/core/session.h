@@ -9,15 +9,14 @@
 #include "protocol/frame.h"
 #include "proxy/backend/base/link.h"
 #include "proxy/backend/base/slots.h"
-#include "proxy/base/address.h"
 #include "proxy/batch/batcher.h"
 #include "proxy/client/core/begun.h"
 #include "proxy/client/core/group.h"
 #include "proxy/client/core/own_state.h"
+#include "proxy/client/core/peer.h"
 #include "proxy/client/core/replies.h"
 #include "proxy/client/core/states.h"
 #include "proxy/ingest/owner.h"
-#include "proxy/loop/stream.h"
 #include "rewrite/statement/script/script.h"
 #include "rewrite/statement/words/spelling.h"
 
@@ -48,23 +47,6 @@ typedef struct px_room {
     size_t moved_at;    /* bytes held when that last grew by PX_ROOM_FREE, or shrank */
     uint64_t moved;     /* when `moved_at` was noted; px_worker_now() */
 } px_room;
-
-/* The client's connection. */
-typedef struct px_peer {
-    px_stream *stream;
-    int fd;
-    px_address *address;    /* the client's address; NULL: a Unix socket */
-    struct px_guest *guest; /* place in the lobby until the session is ready; may be NULL */
-    struct ssl_st *ssl;     /* the TLS connection; NULL: no TLS */
-    struct px_login *login; /* login until the session is ready; owned; NULL after that */
-    uint64_t started;
-    uint32_t pid;        /* process id in BackendKeyData; 0 until the client is greeted */
-    uint32_t cancel_key; /* keyspread's own, for libpq hides the backend's: px_cancel_key() */
-    bool told; /* `pid` is that of its link's backend, so that no other link can replace the link */
-    bool old_protocol; /* the client asked for a protocol before 3.0, and is refused in its form */
-    bool long_key; /* The client asked for protocol 3.2 or newer, and is told a key of 32 bytes. */
-    bool leaving;  /* the client has said goodbye, and nothing it sends is looked at any more */
-} px_peer;
 
 /* Who the session is, and with which settings. */
 typedef struct px_who {

@@ -34,8 +34,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <sys/random.h>
-#include <unistd.h>
 
 enum { LEFT_BY_ONE = 4096 }; /* bytes, about, that a session needed */
 
@@ -49,19 +47,15 @@ static _Atomic unsigned *counter(px_session *session)
 
 static void leave_lobby(px_session *session)
 {
-    px_guest_leave(session->peer.guest);
-    session->peer.guest = NULL;
+    px_guest_leave(px_peer_take_guest(&session->peer));
 }
 
 static void free_session(void *owner)
 {
     px_session *session = owner;
     assert(!session->is_woken); /* it is freed on a later turn */
-    if (session->peer.ssl != NULL)
-        px_tls_end(session->peer.ssl);
-    close(session->peer.fd);
-    px_address_leave(session->peer.address);
-    px_login_free(session->peer.login);
+    px_login_free(px_peer_take_login(&session->peer));
+    px_peer_free(&session->peer);
     px_settings_free(session);
     px_greeting_drop(session->who.greeting);
     px_identity_drop(session->who.identity);
@@ -124,8 +118,7 @@ static void end(px_session *session)
  * now on. */
 static void greeted(px_session *session)
 {
-    px_login_free(session->peer.login);
-    session->peer.login = NULL;
+    px_login_free(px_peer_take_login(&session->peer));
     leave_lobby(session);
     atomic_fetch_sub(counter(session), 1);
     px_session_set_state(session, PX_READY);
@@ -310,19 +303,13 @@ void px_life_begin(px_worker *worker, int fd, px_address *address, px_guest *gue
     px_session *session = pgw_calloc(1, sizeof *session);
     session->worker = worker;
     session->names.statements.account = &worker->server->prepared;
-    session->peer.fd = fd;
-    session->peer.address = address;
-    session->peer.guest = guest;
     session->life = &life;
+    px_peer_begin(&session->peer, fd, address, px_worker_now(worker));
+    px_peer_enter(&session->peer, guest, px_login_new(worker));
     px_guest_is(guest, session);
-    session->peer.login = px_login_new(worker);
     session->units = (px_owner){.ops = &px_session_owner_ops, .worker = worker};
     session->own.status = 'I';
     session->ticket = ++worker->tickets;
-    session->peer.started = px_worker_now(worker);
-    if (getrandom(&session->peer.cancel_key, sizeof session->peer.cancel_key, 0) !=
-        sizeof session->peer.cancel_key)
-        abort(); /* a key that can be guessed is worse than none */
     px_sessions_enter(session);
-    session->peer.stream = px_stream_open(worker, fd, NULL, &stream_ops, session);
+    px_peer_connect(&session->peer, px_stream_open(worker, fd, NULL, &stream_ops, session));
 }

@@ -62,8 +62,7 @@ static void refuse(px_session *session, const char *sqlstate, const char *messag
 
 static void start_tls(px_session *session)
 {
-    session->peer.ssl = px_tls_accept(session->peer.login->credentials->tls, session->peer.fd);
-    px_stream_secure(session->peer.stream, session->peer.ssl);
+    px_peer_secure(&session->peer, session->peer.login->credentials->tls);
 }
 
 void px_login_hello(px_session *session, unsigned char first)
@@ -136,9 +135,9 @@ static void give_pid(px_session *session)
     px_place place = {session->worker->index, session->slot};
     bool real =
         session->own.ready && session->peer.login->config->backend.links != CFG_LINKS_ON_DEMAND;
-    session->peer.told = real && px_pids_take(pids, px_link_pid(session->own.link), place);
-    session->peer.pid =
-        session->peer.told ? px_link_pid(session->own.link) : px_pids_take_virtual(pids, place);
+    uint32_t pid = real ? px_link_pid(session->own.link) : 0;
+    real = real && px_pids_take(pids, pid, place);
+    px_peer_identify(&session->peer, real ? pid : px_pids_take_virtual(pids, place), real);
 }
 
 px_login_outcome px_login_greet(px_session *session)
@@ -398,7 +397,8 @@ static bool make_identity(px_session *session, const pgw_startup *startup)
 static void negotiate(px_session *session, const pgw_startup *startup)
 {
     pgw_buf out = {0};
-    session->peer.long_key = startup->minor >= PGW_MINOR;
+    if (startup->minor >= PGW_MINOR)
+        px_peer_takes_long_key(&session->peer);
     pgw_startup_negotiate(startup, &out);
     px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
@@ -456,7 +456,8 @@ static void act(px_session *session, pgw_negotiated what, const pgw_startup *sta
         px_session_close(session, "no startup packet");
         break;
     case PGW_NEGOTIATED_REFUSE:
-        session->peer.old_protocol = startup->major == 1 || startup->major == 2;
+        if (startup->major == 1 || startup->major == 2)
+            px_peer_speaks_old(&session->peer);
         px_session_fatal(session, error);
         break;
     }
