@@ -7,14 +7,12 @@
 #define PX_SESSION_H
 
 #include "protocol/frame.h"
-#include "proxy/backend/base/link.h"
 #include "proxy/backend/base/slots.h"
 #include "proxy/batch/batcher.h"
-#include "proxy/client/core/begun.h"
 #include "proxy/client/core/group.h"
+#include "proxy/client/core/own.h"
 #include "proxy/client/core/own_state.h"
 #include "proxy/client/core/peer.h"
-#include "proxy/client/core/replies.h"
 #include "proxy/client/core/states.h"
 #include "proxy/ingest/owner.h"
 #include "rewrite/statement/script/script.h"
@@ -60,44 +58,6 @@ typedef struct px_who {
     bool output_changed;          /* values may be written as text otherwise than on batch links */
     rw_script_encoding written;   /* encoding of the client's texts */
 } px_who;
-
-/* The session's own link. */
-typedef struct px_own {
-    px_link *link;
-    uint64_t touched; /* When it was last sent something so that idle_session_timeout does not end
-                         it; px_worker_now(). */
-    bool ready;
-    bool gone;     /* the link was lost while a unit was under way, whose outcome comes first */
-    bool fatal;    /* the backend has said FATAL, and the client has seen it */
-    bool stirs;    /* Rows of the session left by other links since this one was last touched. */
-    char status;   /* 'I', 'T' or 'E' as the client was told: by the link, or here (begun.h) */
-    bool ran;      /* something has run since `status` was told, and may have ended a transaction */
-    bool unsynced; /* extended messages were sent since the last Sync */
-    bool copy_in;  /* the link is in copy-in mode */
-    struct px_copy *copy; /* The COPY of a configured table that is under way (ingest/copy.h);
-                             owned; NULL: none. */
-    bool has_state;       /* the link has something that cannot be made again on another */
-    bool alters;  /* The session's transaction alters what new sessions begin with, as soon as it is
-                     committed. */
-    bool dropped; /* The rest of the link's message goes nowhere. */
-    unsigned char ordinary;   /* Why a table that the client has prepared to make gets no hash, as
-                                 rw_define_warning() has it; 0: no such table. */
-    px_begun *begun;          /* the BEGIN that was answered here (begun.h); owned; NULL: none */
-    struct px_refill *refill; /* numbers that it asks for, for all sessions (refill.h); or NULL */
-    uint64_t drew_apart; /* px_reserve_blocks() when it last drew numbers for itself: blocks up to
-                            that are not for it */
-    size_t left; /* bytes of the link's message at hand that still go to the client, or nowhere */
-} px_own;
-
-/* What the session has sent to its own link that is not answered. */
-typedef struct px_pending {
-    px_replies replies;
-    bool skipping;  /* an error was answered: the client's messages up to Sync are dropped */
-    bool undecided; /* something under way may commit rows: were the link lost, their outcome would
-                       be unknown */
-    bool commits;   /* the client may have prepared a COMMIT */
-    bool zone_moving; /* something that is under way may change TimeZone */
-} px_pending;
 
 /* The client's message at hand. */
 typedef struct px_hand {

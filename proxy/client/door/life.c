@@ -103,7 +103,7 @@ static void end(px_session *session)
         px_link_leave_unfinished(session->own.link);
     if (session->own.link != NULL)
         px_link_close(session->own.link);
-    session->own.link = NULL;
+    px_own_drop_link(&session->own);
     px_pids_drop(session->worker->server->pids, session->peer.pid);
     if (was_ready)
         px_databases_leave(session->worker->server->databases, session->who.identity->database);
@@ -135,7 +135,7 @@ static void greeted(px_session *session)
 static void on_link_ready(px_link *link)
 {
     px_session *session = px_link_owner(link);
-    session->own.ready = true;
+    px_own_set_ready(&session->own);
     px_state_forget(session);
     if (session->state == PX_WELCOME) {
         session->who.greeting = px_link_greeting(link);
@@ -159,8 +159,7 @@ static void tell_admitted(px_session *session)
 static void on_link_failed(px_link *link, const pgw_error *error)
 {
     px_session *session = px_link_owner(link);
-    session->own.link = NULL;
-    session->own.ready = false;
+    px_own_drop_link(&session->own);
     px_log(CFG_LOG_WARN, "link_failed", "sqlstate=%s worker=%u", error->sqlstate,
            session->worker->index);
     if (session->state == PX_WELCOME) {
@@ -190,7 +189,7 @@ static void on_link_lost(px_link *link, const char *reason)
 {
     px_session *session = px_link_owner(link);
     if (px_submitted(&session->units)) {
-        session->own.gone = true;
+        px_own_set_gone(&session->own);
         px_link_pause(link);
         return;
     }
@@ -209,7 +208,7 @@ static bool on_link_refused(px_link *link)
  * message. */
 static void catch_up(px_session *session)
 {
-    session->own.stirs = true;
+    px_own_note_rows(&session->own);
     if (!session->own.ready)
         return;
     if (session->own.gone) {
@@ -308,7 +307,7 @@ void px_life_begin(px_worker *worker, int fd, px_address *address, px_guest *gue
     px_peer_enter(&session->peer, guest, px_login_new(worker));
     px_guest_is(guest, session);
     session->units = (px_owner){.ops = &px_session_owner_ops, .worker = worker};
-    session->own.status = 'I';
+    px_own_set_status(&session->own, 'I');
     session->ticket = ++worker->tickets;
     px_sessions_enter(session);
     px_peer_connect(&session->peer, px_stream_open(worker, fd, NULL, &stream_ops, session));

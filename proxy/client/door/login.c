@@ -192,7 +192,7 @@ px_login_outcome px_login_without_link(px_session *session)
     if (session->who.greeting == NULL)
         return PX_LOGIN_GOES_ON;
     px_link_close(link);
-    session->own.link = NULL;
+    px_own_drop_link(&session->own);
     return px_login_greet(session);
 }
 

@@ -184,7 +184,7 @@ bool px_own_look_take(px_session *session, char type, pgw_slice body)
     bool ends = is_end(own, type);
     px_look_step step = px_look_take(&own->look, ends ? 'Z' : type, body, &more);
     if (ends && !own->look.grouped)
-        session->own.status = body.len > 0 ? body.ptr[0] : 'I';
+        px_own_set_status(&session->own, body.len > 0 ? body.ptr[0] : 'I');
     if (ends) {
         px_replies_pop(&session->pending.replies);
         go_on(session, step, &more);

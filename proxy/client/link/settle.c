@@ -398,7 +398,7 @@ void px_settle_row(px_session *session, pgw_slice body)
     state->asked_count = 0;
     adopt(session, &answer);
     state->doubt = 0;
-    session->pending.zone_moving = false;
+    px_pending_know_zone(&session->pending);
     if (session->own.status == 'I' && !session->own.unsynced)
         state->here = 0;
 }
@@ -460,7 +460,7 @@ static bool answer_failure(px_session *session)
     if (ready)
         px_relay_drop_message(session);
     else
-        session->pending.skipping = true;
+        px_pending_skip(&session->pending, true);
     return ready;
 }
 

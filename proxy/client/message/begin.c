@@ -225,7 +225,7 @@ static void begin_by_group(px_session *session, const begin_group *group, rw_tra
     px_state_note_bound(session, RW_EFFECT_TRANSACTION, PGW_LITERAL(""));
     px_state_note_execute(session);
     /* A BEGIN changes no TimeZone, though the end of a transaction may. */
-    session->pending.zone_moving = false;
+    px_pending_know_zone(&session->pending);
     px_ended_note(session);
     px_riding_begin(session, messages, named);
     put_bound(group, &out);

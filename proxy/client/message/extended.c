@@ -261,7 +261,8 @@ static px_step join_group(px_session *session)
 {
     if (px_prepare_link(session) == PX_STEP_LATER)
         return PX_STEP_LATER;
-    session->own.unsynced = session->own.unsynced || px_session_idle(session);
+    if (px_session_idle(session))
+        px_own_open_group(&session->own);
     return PX_STEP_DONE;
 }
 

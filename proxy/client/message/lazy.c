@@ -541,7 +541,7 @@ static void tell(px_session *session, pgw_frame frame, pgw_buf *error)
     if (strchr("QFS", frame.type) != NULL)
         pgw_write_ready(session->own.status, error);
     else
-        session->pending.skipping = true;
+        px_pending_skip(&session->pending, true);
     px_session_put(session, error);
     px_riding_is_ordinary(session);
     if (frame.type == 'Q')

@@ -87,7 +87,7 @@ static bool may_commit(const px_session *session, const px_text *text)
 static void send_text(px_session *session, px_text *text)
 {
     px_names_of_script(session, &text->script);
-    session->pending.undecided = session->pending.undecided || may_commit(session, text);
+    px_pending_note_commit(&session->pending, may_commit(session, text));
     bool alone = text->script.count == 1 && session->own.status == 'I' &&
                  session->pending.replies.count == 0;
     px_changes_note(session, px_script_changes(session, text->text, &text->script));

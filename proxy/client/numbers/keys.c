@@ -398,7 +398,7 @@ void px_keys_answered(px_session *session)
         px_reserve_end(session->worker, keys->reserve, true);
     if (!keys->ahead) /* The numbers drawn now may come after blocks that others drew, which are not
                          for this session any more. */
-        session->own.drew_apart = px_reserve_blocks();
+        px_own_draw_apart(&session->own, px_reserve_blocks());
     keys->reserve = NULL;
 }
 

@@ -39,7 +39,7 @@ static px_reply *send_message(px_session *session, px_reply_kind kind, px_lookup
         px_lookups_take(lookups);
     px_session_send(session, out);
     pgw_buf_free(out);
-    session->own.unsynced = true;
+    px_own_open_group(&session->own);
     return reply;
 }
 

@@ -51,7 +51,7 @@ static void send_bind(px_session *session, const pgw_bind *bind, px_plan *plan, 
     px_plan_take(plan);
     reply->swallow = swallow;
     px_session_send(session, message);
-    session->own.unsynced = true;
+    px_own_open_group(&session->own);
     px_statements_put(&session->names.portals, bind->portal, plan, true);
 }
 
@@ -110,13 +110,13 @@ px_reply *px_forward_raw(px_session *session, px_reply_kind kind, px_plan *plan,
     if (plan != NULL)
         px_plan_take(plan);
     if (kind == PX_REPLY_EXECUTE && plan != NULL && session->own.status == 'I')
-        session->pending.undecided = true;
+        px_pending_note_commit(&session->pending, true);
     if (kind == PX_REPLY_EXECUTE && plan != NULL)
         px_script_note_plan(session, plan);
     if (session->own.begun != NULL)
         px_session_send_begun(session);
     px_link_send(session->own.link, message.ptr, message.len);
-    session->own.unsynced = true;
+    px_own_open_group(&session->own);
     return reply;
 }
 

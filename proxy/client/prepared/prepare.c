@@ -90,7 +90,7 @@ static void note_prepared_effects(px_session *session, pgw_slice text, const rw_
 {
     px_script_note(session, script, false);
     if (script->effects & RW_EFFECT_TRANSACTION)
-        session->pending.commits = true;
+        px_pending_prepare_commit(&session->pending);
     px_names_of_script(session, script);
     for (size_t i = 0; i < script->count; i++) {
         const rw_statement *statement = &script->statements[i];
@@ -261,7 +261,7 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     rw_explain_query(text, view, now, &arena, &script);
     px_step step = PX_STEP_PASS;
     const rw_statement *only = px_same_read(&script, types, &arena);
-    session->own.ordinary = only != NULL ? only->warning : 0;
+    px_own_set_ordinary(&session->own, only != NULL ? only->warning : 0);
     bool changes_key = only != NULL && only->change != NULL;
     bool sets_key = changes_key || (only != NULL && only->same_count > 0);
     bool by_key = only != NULL && rw_statement_is_changed(only) && !again &&

@@ -28,7 +28,7 @@ void px_describe(px_session *session, pgw_slice name, px_plan *plan, bool sync)
         pgw_write_sync(&out);
         px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_SYNC);
         reply->swallow = reply->describe_plan = true;
-        session->own.unsynced = false;
+        px_own_close_group(&session->own);
     } else {
         pgw_write_flush(&out);
     }
@@ -47,7 +47,7 @@ void px_describe_again(px_session *session, px_statement *statement)
 void px_describe_refused(px_session *session)
 {
     px_session_drop_group(session);
-    session->pending.skipping = true;
+    px_pending_skip(&session->pending, true);
     if (session->own.unsynced)
         /* No ReadyForQuery comes before that of the client's own Sync. */
         px_session_set_wait(session, PX_WAIT_NOTHING);

@@ -62,7 +62,7 @@ void px_state_note(px_session *session, unsigned effects)
     if (effects & RW_EFFECT_TRANSACTION)
         state->doubt |= state->here;
     if (effects & (RW_EFFECT_STATE))
-        session->own.has_state = true;
+        px_own_keep_state(&session->own);
 }
 
 px_foreign *px_state_foreign(px_session *session, px_statement *statement, pgw_slice name)
@@ -78,7 +78,7 @@ static void note_run(px_session *session, unsigned effects)
 {
     if (effects & RW_EFFECT_TRACKED)
         effects |= RW_EFFECT_NAMES;
-    session->pending.zone_moving = session->pending.zone_moving || px_moves_zone(effects);
+    px_pending_note_zone(&session->pending, px_moves_zone(effects));
     px_state_note(session, effects);
 }
 

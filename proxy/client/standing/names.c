@@ -65,7 +65,7 @@ void px_names_prepare(px_session *session, pgw_slice name)
     if (statement == NULL)
         return;
     prepare(session, statement);
-    session->own.unsynced = true;
+    px_own_open_group(&session->own);
 }
 
 void px_names_claim(px_session *session, pgw_slice name)
@@ -204,7 +204,7 @@ void px_names_close_unsynced(px_session *session, pgw_slice name)
     px_replies_push(&session->pending.replies, PX_REPLY_CLOSE)->swallow = true;
     px_session_send(session, &out);
     pgw_buf_free(&out);
-    session->own.unsynced = true;
+    px_own_open_group(&session->own);
 }
 
 void px_names_close(px_session *session, pgw_slice name)
@@ -269,7 +269,7 @@ px_reply *px_names_parse(px_session *session, pgw_slice name, px_plan *plan, boo
     px_plan_take(plan);
     px_session_send(session, &out);
     pgw_buf_free(&out);
-    session->own.unsynced = true;
+    px_own_open_group(&session->own);
     return reply;
 }
 

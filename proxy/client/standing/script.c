@@ -32,7 +32,7 @@ void px_script_note(px_session *session, const rw_script *script, bool alone)
         session->who.output_changed = true;
     if (effects & RW_EFFECT_TRACKED && !(alone && script->statements[0].setting_simple))
         effects |= RW_EFFECT_NAMES; /* the setting's value has to be asked for */
-    session->pending.zone_moving = session->pending.zone_moving || px_moves_zone(effects);
+    px_pending_note_zone(&session->pending, px_moves_zone(effects));
     px_state_note(session, effects);
 }
 
