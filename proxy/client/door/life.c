@@ -57,9 +57,6 @@ static void free_session(void *owner)
     px_login_free(px_peer_take_login(&session->peer));
     px_peer_free(&session->peer);
     px_settings_free(session);
-    px_greeting_drop(session->who.greeting);
-    px_identity_drop(session->who.identity);
-    px_identity_drop(session->who.base);
     px_state_free(&session->known);
     px_statements_free(&session->names.statements);
     px_statements_free(&session->names.portals);
@@ -138,7 +135,7 @@ static void on_link_ready(px_link *link)
     px_own_set_ready(&session->own);
     px_state_forget(session);
     if (session->state == PX_WELCOME) {
-        session->who.greeting = px_link_greeting(link);
+        px_settings_greet(session, px_link_greeting(link));
         if (px_login_greet(session) == PX_LOGIN_GREETED)
             greeted(session);
         px_request_process(session);

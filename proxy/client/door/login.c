@@ -11,6 +11,7 @@
 #include "proxy/base/claim.h"
 #include "proxy/base/shared.h"
 #include "proxy/client/core/session.h"
+#include "proxy/client/core/settings.h"
 #include "proxy/client/door/cancel.h"
 #include "proxy/client/door/credentials.h"
 
@@ -145,7 +146,7 @@ px_login_outcome px_login_greet(px_session *session)
     pgw_buf out = {0}, key = {0};
     px_login_outcome outcome = PX_LOGIN_GOES_ON;
     if (session->who.greeting == NULL)
-        session->who.greeting = px_greeting_find(session->worker, session->who.identity);
+        px_settings_greet(session, px_greeting_find(session->worker, session->who.identity));
     if (session->who.greeting != NULL && proven(session) && count_in(session)) {
         px_greeting_write(session->who.greeting, session->who.identity, &out);
         if (session->own.ready)
@@ -188,7 +189,7 @@ px_login_outcome px_login_without_link(px_session *session)
     if (needs_own_link(session) || link == NULL || session->own.ready || px_link_is_opening(link))
         return PX_LOGIN_GOES_ON;
     if (session->who.greeting == NULL)
-        session->who.greeting = px_greeting_find(session->worker, session->who.identity);
+        px_settings_greet(session, px_greeting_find(session->worker, session->who.identity));
     if (session->who.greeting == NULL)
         return PX_LOGIN_GOES_ON;
     px_link_close(link);
@@ -202,9 +203,7 @@ static void set_password(px_session *session, const char *password)
 {
     px_identity from = px_identity_like(session->who.identity);
     from.password = (char *)password; /* copied */
-    px_identity *identity = px_identity_of(&from);
-    px_identity_drop(session->who.identity);
-    session->who.identity = identity;
+    px_settings_be(session, px_identity_of(&from));
 }
 
 static void ask(px_session *session, pgw_buf *message)
@@ -388,8 +387,8 @@ static bool make_identity(px_session *session, const pgw_startup *startup)
                         .options = options.ptr,
                         .application = (char *)application.ptr,
                         .replication = (char *)pgw_replication_of(startup)};
-    session->who.identity = px_identity_of(&from);
-    session->who.is_private = from.replication != NULL;
+    px_settings_be(session, px_identity_of(&from));
+    px_settings_judge(session, false);
     pgw_buf_free(&options);
     return good;
 }

@@ -330,13 +330,13 @@ static void judge(px_session *session, const px_answer *answer)
         strcmp(answer->role, role) == 0 && (user == NULL || strcmp(answer->user, user) == 0);
     if (answer->changed != NULL)
         state->odd = px_answer_odd(answer).len > 0;
-    session->who.is_private = !same || state->odd || session->who.identity->replication != NULL;
+    px_settings_judge(session, !same || state->odd);
     if (based)
-        session->who.output_changed = strcmp(answer->output, state->base.output) != 0;
+        px_settings_output(session, strcmp(answer->output, state->base.output) != 0);
     else if (answer->changed != NULL)
-        session->who.output_changed = px_answer_has_changed(answer, "bytea_output") ||
-                                      px_answer_has_changed(answer, "extra_float_digits") ||
-                                      px_answer_has_changed(answer, "xmlbinary");
+        px_settings_output(session, px_answer_has_changed(answer, "bytea_output") ||
+                                        px_answer_has_changed(answer, "extra_float_digits") ||
+                                        px_answer_has_changed(answer, "xmlbinary"));
 }
 
 /* Where the tables of patterns were not asked for, what they meant last is what is known of them:

@@ -39,8 +39,8 @@ static void forget_prepared(px_session *session)
 static void discard_all(px_session *session)
 {
     forget_prepared(session);
-    session->who.is_private = session->who.identity->replication != NULL;
-    session->who.output_changed = false;
+    px_settings_judge(session, false);
+    px_settings_output(session, false);
     px_own_discard_state(&session->own);
     px_state_discard(session);
     px_drawn_forget(session);
