@@ -224,7 +224,7 @@ static bool may_be_misplaced(px_session *session, const px_outcome *outcome)
     if (outcome->kind != PX_ERROR_OWN || (!of_value && !pgw_slice_eq_str(sqlstate, "23502")) ||
         now < session->ddl.doubts_from || !has_made_list(&session->units))
         return false;
-    session->ddl.doubts_from = now + DOUBT_EVERY_MS;
+    px_changes_doubt_from(session, now + DOUBT_EVERY_MS);
     return true;
 }
 

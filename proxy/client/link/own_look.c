@@ -109,8 +109,7 @@ static void on_lost(void *waiter, const pgw_error *error)
 static void take_sight(px_session *session)
 {
     struct px_own_look *own = session->ddl.look;
-    px_changes_forget(session);
-    session->ddl.catalog = own->look.sight.catalog;
+    px_changes_see(session, own->look.sight.catalog);
     own->look.sight.catalog = NULL;
     own->seen.fingerprint = own->look.sight.fingerprint;
     own->seen.places = own->look.sight.places;

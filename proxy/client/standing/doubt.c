@@ -102,19 +102,15 @@ void px_state_note_bound(px_session *session, unsigned effects, pgw_slice portal
 {
     session->known.bound |= effects;
     if ((effects & RW_EFFECT_PREPARE) && session->names.prepares == NULL)
-        session->names.untold = true;              /* a PREPARE whose name is not known may run */
-    if (effects & RW_EFFECT_DDL && portal.len > 0) /* a named portal may outlive the Sync */
-        session->ddl.portal = true;
-    else if (effects & RW_EFFECT_DDL)
-        session->ddl.bound = true;
+        session->names.untold = true; /* a PREPARE whose name is not known may run */
+    px_changes_bind(session, effects, portal.len > 0);
     note_run(session, effects);
 }
 
 void px_state_note_execute(px_session *session)
 {
     note_run(session, session->known.bound);
-    px_changes_note(session, session->known.bound);
-    session->ddl.unsynced = session->ddl.unsynced || session->ddl.bound || session->ddl.portal;
+    px_changes_execute(session, session->known.bound);
 }
 
 bool px_state_would_write(const px_session *session, pgw_slice text, const px_catalog *catalog)
@@ -204,7 +200,7 @@ void px_state_ended(px_session *session)
         return;
     state->doubt |= state->here;
     state->here = state->bound = 0;
-    session->ddl.portal = false;
+    px_changes_end_portals(session);
 }
 
 static void forget(px_state *state)
