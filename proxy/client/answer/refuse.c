@@ -117,7 +117,8 @@ static bool parse_text(px_session *session, pgw_slice text, bool extended)
 
 void px_refuse_unread(px_session *session, pgw_slice text, const pgw_error *error, bool extended)
 {
-    session->names.unnamed_on_link = session->names.unnamed_on_link && extended;
+    if (!extended)
+        px_prepared_names_set_unnamed(&session->names, false);
     if (!extended && !session->own.unsynced && px_session_aborted(session)) {
         show_text(session, text);
         return;

@@ -13,6 +13,7 @@
 #include "proxy/client/core/own.h"
 #include "proxy/client/core/own_state.h"
 #include "proxy/client/core/peer.h"
+#include "proxy/client/core/prepared_names.h"
 #include "proxy/client/core/states.h"
 #include "proxy/ingest/owner.h"
 #include "rewrite/statement/script/script.h"
@@ -103,33 +104,6 @@ typedef struct px_ddl {
     uint64_t doubts_from;     /* a wrong value has the tables looked at again from this time on;
                                  px_worker_now() */
 } px_ddl;
-
-/* SQL's PREPARE and EXECUTE that came as Parse. */
-typedef struct px_orders {
-    px_foreign prepared;   /* what is known of a PREPARE that was parsed (stores.h) */
-    pgw_buf prepared_text; /* text of the PREPARE that was parsed; empty if it was not kept */
-    pgw_buf executed; /* Parse message of the unnamed statement, if that has EXECUTE run others */
-    px_reads *parsed; /* How the Parse at hand reads configured tables; owned; or NULL. */
-    /* How the unnamed statement, without lookups, reads configured tables; owned; or NULL. */
-    px_reads *unnamed;
-} px_orders;
-
-/* What the session has prepared. */
-typedef struct px_prepared_names {
-    px_statements statements;
-    px_statements portals; /* portals of the own link with a plan or lookups, by which their errors
-                              are read */
-    char *prepares; /* name of a PREPARE that was parsed and may be run later; owned; or NULL */
-    struct px_orders *orders; /* owned; NULL: no PREPARE or EXECUTE was ever parsed */
-    bool untold;              /* A PREPARE may have been run whose name is not known. */
-    bool unnamed_on_link;     /* the link has an unnamed statement without a plan */
-    bool looked; /* What the unnamed statement executes was looked at, and no Parse, Sync or Flush
-                    has come since. */
-    char *deallocates;   /* The name of a DEALLOCATE that was parsed, empty for ALL; owned. */
-    px_lookups *lookups; /* lookups of the Parse at hand. Counted; NULL: none */
-    px_plan *describing; /* plan that this session has the backend describe, while others wait.
-                            Counted; or NULL */
-} px_prepared_names;
 
 struct px_session {
     const px_session_life *life;

@@ -58,18 +58,7 @@ static void free_session(void *owner)
     px_peer_free(&session->peer);
     px_settings_free(session);
     px_state_free(&session->known);
-    px_statements_free(&session->names.statements);
-    px_statements_free(&session->names.portals);
-    px_lookups_drop(session->names.lookups);
-    free(session->names.prepares);
-    if (session->names.orders != NULL) {
-        pgw_buf_free(&session->names.orders->executed);
-        pgw_buf_free(&session->names.orders->prepared_text);
-        px_reads_free(session->names.orders->parsed);
-        px_reads_free(session->names.orders->unnamed);
-    }
-    free(session->names.orders);
-    free(session->names.deallocates);
+    px_prepared_names_free(&session->names);
     px_riding_end(session);
     px_replies_clear(&session->pending.replies);
     px_session_drop_group(session);
@@ -298,7 +287,7 @@ void px_life_begin(px_worker *worker, int fd, px_address *address, px_guest *gue
 {
     px_session *session = pgw_calloc(1, sizeof *session);
     session->worker = worker;
-    session->names.statements.account = &worker->server->prepared;
+    px_prepared_names_begin(&session->names, &worker->server->prepared);
     session->life = &life;
     px_peer_begin(&session->peer, fd, address, px_worker_now(worker));
     px_peer_enter(&session->peer, guest, px_login_new(worker));

@@ -19,7 +19,7 @@ static void forget_link(px_session *session)
     px_refill_end(session, false);
     px_drawn_lose_link(session);
     px_own_look_free(session);
-    session->names.unnamed_on_link = false;
+    px_prepared_names_set_unnamed(&session->names, false);
     px_statements_lose_link(&session->names.statements);
     for (size_t i = 0; i < session->group.count; i++)
         session->group.held[i].on_link = false;

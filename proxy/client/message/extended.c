@@ -124,7 +124,7 @@ static px_step renew_executed(px_session *session, pgw_slice text, const pgw_sli
         return px_prepare_refuse(session, parsed, &error);
     if (may)
         px_names_of_execute(session, text);
-    session->names.looked = parsed != NULL && parsed->len == 0;
+    px_prepared_names_set_looked(&session->names, parsed != NULL && parsed->len == 0);
     return PX_STEP_PASS;
 }
 
@@ -136,8 +136,7 @@ static px_step on_parse(px_session *session, const px_said *said)
         return PX_STEP_PASS;
     session->known.parsed =
         (px_foreign){.effects = PX_UNREAD, .generation = session->known.generation};
-    px_lookups_drop(session->names.lookups);
-    session->names.lookups = NULL;
+    px_prepared_names_look_up(&session->names, NULL);
     px_names_read(session, NULL);
     pgw_error error;
     px_step renewed = renew_executed(session, parse.query, &parse.name);
@@ -445,13 +444,15 @@ px_step px_extended(px_session *session, char type, pgw_slice message)
         return PX_STEP_LATER;
     }
     px_step step;
-    session->names.looked = session->names.looked && strchr("PSH", type) == NULL;
+    if (session->names.looked && strchr("PSH", type) != NULL)
+        px_prepared_names_set_looked(&session->names, false);
     switch (type) {
     case 'P':
         return on_parse(session, &said);
     case 'B':
         step = on_bind(session, &said);
-        session->names.looked = session->names.looked && step == PX_STEP_LATER;
+        px_prepared_names_set_looked(&session->names,
+                                     session->names.looked && step == PX_STEP_LATER);
         return step;
     case 'D':
         return on_describe(session, &said);

@@ -30,15 +30,9 @@ enum { READY = PGW_HEADER + 1 }; /* bytes of ReadyForQuery */
 
 /* ---- what a statement did ---- */
 
-static void forget_prepared(px_session *session)
-{
-    px_statements_clear(&session->names.statements);
-    session->names.untold = false;
-}
-
 static void discard_all(px_session *session)
 {
-    forget_prepared(session);
+    px_prepared_names_clear(&session->names);
     px_settings_judge(session, false);
     px_settings_output(session, false);
     px_own_discard_state(&session->own);
@@ -56,7 +50,7 @@ static void after_statement(px_session *session, const px_text *text, size_t i)
     if (statement->effects & RW_EFFECT_PREPARE)
         px_names_by_sql(session, text, i);
     if ((statement->effects & RW_EFFECT_DEALLOCATE) && statement->name.len == 0)
-        forget_prepared(session);
+        px_prepared_names_clear(&session->names);
     else if (statement->effects & RW_EFFECT_DEALLOCATE)
         px_statements_remove(&session->names.statements, statement->name);
     if (statement->warning > 0)
@@ -108,13 +102,12 @@ static void on_name_changed(px_session *session, pgw_slice body)
     if (is_tag(body, "DISCARD ALL"))
         discard_all(session);
     else if (is_tag(body, "DEALLOCATE ALL"))
-        forget_prepared(session);
+        px_prepared_names_clear(&session->names);
     else if (is_tag(body, "DEALLOCATE"))
         px_statements_remove(&session->names.statements, pgw_slice_str(session->names.deallocates));
     else
         return;
-    free(session->names.deallocates);
-    session->names.deallocates = NULL;
+    px_prepared_names_end_deallocate(&session->names);
 }
 
 /* Takes CommandComplete. False: it is of a command of keyspread's own, run with a statement of its

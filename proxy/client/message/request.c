@@ -88,7 +88,7 @@ static bool handle_query(px_session *session, pgw_frame frame, pgw_slice message
             send_told(session, frame);
         else
             px_relay(session, frame);
-        session->names.unnamed_on_link = false;
+        px_prepared_names_set_unnamed(&session->names, false);
         break;
     case PX_STEP_DONE:
         px_relay_drop(session, frame);

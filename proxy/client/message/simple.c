@@ -102,7 +102,7 @@ static void send_text(px_session *session, px_text *text)
     px_owner_go_on(&session->units);
     px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
     px_reply_is_about(&session->pending.replies, reply, text);
-    session->names.unnamed_on_link = false;
+    px_prepared_names_set_unnamed(&session->names, false);
     px_session_send(session, &message);
     pgw_buf_free(&message);
     for (size_t i = 0; i < text->script.count; i++)

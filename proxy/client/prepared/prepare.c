@@ -69,15 +69,12 @@ static px_step refuse_text(px_session *session, const pgw_parse *parse, const px
     return step;
 }
 
-/* A PREPARE that is carried out later. Only one is known at a time. */
+/* A PREPARE that is carried out later. */
 static void note_prepare(px_session *session, pgw_slice text, const rw_statement *statement)
 {
     px_prepared_names *names = &session->names;
-    names->untold = names->untold || (names->prepares != NULL &&
-                                      !pgw_slice_eq_str(statement->name, names->prepares));
-    free(names->prepares);
-    names->prepares = pgw_strndup(statement->name.ptr, statement->name.len);
-    px_orders *orders = px_names_orders(session);
+    px_orders *orders = px_prepared_names_orders(names);
+    px_prepared_names_parse_prepare(names, statement->name);
     orders->prepared = session->known.parsed;
     pgw_buf_clear(&orders->prepared_text);
     if (px_statements_have_room(&names->statements, text.len))
@@ -96,10 +93,8 @@ static void note_prepared_effects(px_session *session, pgw_slice text, const rw_
         const rw_statement *statement = &script->statements[i];
         if (statement->effects & RW_EFFECT_PREPARE)
             note_prepare(session, text, statement);
-        if (statement->effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_DISCARD_ALL)) {
-            free(session->names.deallocates);
-            session->names.deallocates = pgw_strndup(statement->name.ptr, statement->name.len);
-        }
+        if (statement->effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_DISCARD_ALL))
+            px_prepared_names_parse_deallocate(&session->names, statement->name);
     }
 }
 
@@ -220,8 +215,9 @@ static void keep_lookups(px_session *session, pgw_slice text, const rw_statement
     pgw_arena arena = {0};
     const pgw_env env = px_settings_env(session);
     if (px_statements_have_room(&session->names.statements, text.len))
-        session->names.lookups =
-            px_lookups_new(text, only, catalog, &(pgw_reading){&env, &arena, &error}, types);
+        px_prepared_names_look_up(
+            &session->names,
+            px_lookups_new(text, only, catalog, &(pgw_reading){&env, &arena, &error}, types));
     pgw_arena_free(&arena);
 }
 

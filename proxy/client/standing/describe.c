@@ -100,7 +100,7 @@ void px_describe_give_up(px_session *session)
     if (plan == NULL)
         return;
     bool awaited = plan->awaited;
-    session->names.describing = NULL;
+    px_prepared_names_describe(&session->names, NULL);
     plan->describing = plan->awaited = false;
     px_plan_drop(plan);
     for (size_t i = 0; awaited && i < px_sessions_slots(worker); i++) {
@@ -122,7 +122,7 @@ static bool claim(px_session *session, px_plan *plan)
         return false;
     }
     px_describe_give_up(session);
-    session->names.describing = plan;
+    px_prepared_names_describe(&session->names, plan);
     plan->describing = true;
     px_plan_take(plan);
     return true;

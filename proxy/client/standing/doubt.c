@@ -102,7 +102,7 @@ void px_state_note_bound(px_session *session, unsigned effects, pgw_slice portal
 {
     session->known.bound |= effects;
     if ((effects & RW_EFFECT_PREPARE) && session->names.prepares == NULL)
-        session->names.untold = true; /* a PREPARE whose name is not known may run */
+        px_prepared_names_lose_track(&session->names);
     px_changes_bind(session, effects, portal.len > 0);
     note_run(session, effects);
 }

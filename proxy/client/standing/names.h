@@ -44,8 +44,6 @@ void px_names_by_key(struct px_session *session, px_reply *reply, pgw_slice name
 /* Statement `i` of a text has been carried out: a PREPARE, which is remembered with the conditions
  * that it was sent with. */
 void px_names_by_sql(struct px_session *session, const px_text *text, size_t i);
-/* The session's record of PREPARE and EXECUTE that were parsed; made if it is not there. */
-struct px_orders *px_names_orders(struct px_session *session);
 /* Notes how the Parse at hand reads configured tables (NULL: it does not); `reads` is given away.
  */
 void px_names_read(struct px_session *session, px_reads *reads);
