@@ -289,7 +289,7 @@ static void step_on(px_session *session)
     px_keys_forget(session);
     px_parsed_forget(session);
     px_changes_ask_anew(session);
-    session->hand.doubted = false;
+    px_session_set_doubted(session, false);
 }
 
 bool px_parts_are_over(px_session *session)

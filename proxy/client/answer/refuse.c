@@ -161,7 +161,7 @@ static void refuse_waiting(px_session *session, const pgw_error *error, bool fai
     if (px_outcome_has_rest(session))
         px_outcome_give_up(session, &told);
     px_session_drop_group(session);
-    session->units.rerouted = false;
+    px_owner_end_reroute(&session->units);
     px_owner_go_on(&session->units);
     if (session->own.ready && !sync && !failed && !px_session_idle(session)) {
         px_refuse(session, &told,

@@ -154,6 +154,12 @@ bool px_session_is_read(const px_session *session);
 /* How the session stands, for those who make units. */
 px_standing px_session_standing(const px_session *session);
 
+/* `doubted`: the tables were looked at anew for the statement of the message at hand. */
+static inline void px_session_set_doubted(px_session *session, bool doubted)
+{
+    session->hand.doubted = doubted;
+}
+
 /* ---- what it says, and to whom ---- */
 
 /* Sends bytes to the own link, which is ready, behind a BEGIN that the link has not got. */

@@ -21,8 +21,7 @@ static void forget_link(px_session *session)
     px_own_look_free(session);
     px_prepared_names_set_unnamed(&session->names, false);
     px_statements_lose_link(&session->names.statements);
-    for (size_t i = 0; i < session->group.count; i++)
-        session->group.held[i].on_link = false;
+    px_group_lose_link(&session->group);
 }
 
 /* Whether the link has nothing but what its statements have left. */

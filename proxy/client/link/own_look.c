@@ -225,7 +225,7 @@ bool px_own_look_doubts(px_session *session, const px_catalog *catalog)
 {
     if (session->hand.doubted || catalog == px_catalog_none())
         return false;
-    session->hand.doubted = true;
+    px_session_set_doubted(session, true);
     px_changes_ask_anew(session);
     px_session_set_wait(session, PX_WAIT_CATALOG);
     if (!sees_alone(session))

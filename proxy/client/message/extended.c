@@ -134,23 +134,21 @@ static px_step on_parse(px_session *session, const px_said *said)
     px_plan *plan = NULL;
     if (!said->whole || session->who.identity->replication != NULL)
         return PX_STEP_PASS;
-    session->known.parsed =
-        (px_foreign){.effects = PX_UNREAD, .generation = session->known.generation};
+    px_foreign *foreign = px_state_parse(session, PX_UNREAD);
     px_prepared_names_look_up(&session->names, NULL);
     px_names_read(session, NULL);
     pgw_error error;
     px_step renewed = renew_executed(session, parse.query, &parse.name);
     if (renewed != PX_STEP_PASS)
         return renewed;
-    px_glance glance = px_glance_at(session, parse.query, &session->known.parsed.effects, &error);
+    px_glance glance = px_glance_at(session, parse.query, &foreign->effects, &error);
     if (glance == PX_GLANCE_LATER)
         return PX_STEP_LATER;
     if (glance == PX_GLANCE_REFUSED)
         return px_prepare_refuse(session, &parse.name, &error);
     if (glance == PX_GLANCE_PASSES)
-        px_stores_note(session, &session->known.parsed, session->known.parsed.effects, parse.query,
-                       px_catalog_none());
-    session->known.parsed.inert = glance == PX_GLANCE_PASSES && px_inert_may_be(parse.query);
+        px_stores_note(session, foreign, foreign->effects, parse.query, px_catalog_none());
+    foreign->inert = glance == PX_GLANCE_PASSES && px_inert_may_be(parse.query);
     if (glance == PX_GLANCE_PASSES)
         return pass_parse(session, parse.name);
     px_step step = px_prepare(session, &parse, &plan);
@@ -251,7 +249,8 @@ static px_step bind_known(px_session *session, const px_said *said, px_plan *pla
 static px_step refuse_keys(px_session *session, const pgw_error *error)
 {
     px_step step = px_prepare_refuse(session, NULL, error);
-    session->hand.doubted = session->hand.doubted && step != PX_STEP_DONE;
+    if (step == PX_STEP_DONE)
+        px_session_set_doubted(session, false);
     return step;
 }
 

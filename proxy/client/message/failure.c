@@ -205,15 +205,15 @@ static bool describe_again(px_session *session)
     if (session->own.unsynced || session->units.repeated || group->count == 0 ||
         px_group_is_answered(group))
         return false;
-    px_held *asked = NULL;
+    size_t asked = PX_GROUP_NONE;
     for (size_t i = 0; i < group->count; i++) {
-        if (group->held[i].on_link && asked != NULL)
+        if (group->held[i].on_link && asked != PX_GROUP_NONE)
             return false; /* two statements are on the link, and one would clash with itself */
         if (group->held[i].on_link)
-            asked = &group->held[i];
+            asked = i;
     }
-    asked->on_link = false;
-    session->units.repeated = true;
+    px_group_set_on_link(group, asked, false);
+    px_owner_repeat(&session->units);
     return true;
 }
 

@@ -302,9 +302,8 @@ static void described_otherwise(px_session *session, const px_reply *head)
     px_changes_stale(session);
     if (!head->describe_plan)
         return;
-    session->units.repeated = true;
-    for (size_t i = 0; i < session->group.count; i++)
-        session->group.held[i].on_link = false;
+    px_owner_repeat(&session->units);
+    px_group_lose_link(&session->group);
 }
 
 /* Passes ParameterDescription without the parameters of the hashes. */

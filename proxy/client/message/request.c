@@ -147,7 +147,7 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
         if (frame.type == 'P') {
             name.len = strnlen(name.ptr, message.len - PGW_HEADER);
             px_names_foreign(session, reply, pgw_name_significant(name), message);
-            session->known.touched |= session->known.parsed.effects & RW_EFFECT_DRAWS;
+            px_state_note_draws(session, session->known.parsed.effects);
         } else if (reply->kind == PX_REPLY_CLOSE && session->names.statements.names.count > 0 &&
                    message.ptr[PGW_HEADER] == 'S' && message.len == frame.size) {
             name.ptr++;
@@ -345,7 +345,7 @@ static bool handle_oversized(px_session *session, pgw_frame frame, pgw_slice mes
         return refuse_large(session);
     if (session->group.count > 0 && !px_forward_group(session))
         return false;
-    session->known.parsed = (px_foreign){.effects = PX_UNREAD};
+    px_state_parse(session, PX_UNREAD);
     if (frame.type != 'Q')
         return pass_extended(session, frame, message);
     if (!px_session_need_link(session))

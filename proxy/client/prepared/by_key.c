@@ -57,7 +57,7 @@ px_step px_by_key_parse(px_session *session, const px_said *said)
     px_reply *reply = send_message(session, PX_REPLY_PARSE, lookups, &out);
     px_names_by_key(session, reply, name, pgw_slice_buf(&kept));
     pgw_buf_free(&kept);
-    session->known.by_key = true;
+    px_names_note_by_key(session);
     return PX_STEP_DONE;
 }
 

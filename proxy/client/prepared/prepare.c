@@ -65,7 +65,7 @@ static px_step refuse_text(px_session *session, const pgw_parse *parse, const px
         return PX_STEP_LATER;
     px_step step = px_prepare_refuse(session, &parse->name, error);
     if (step == PX_STEP_DONE)
-        session->hand.doubted = false;
+        px_session_set_doubted(session, false);
     return step;
 }
 
@@ -205,7 +205,7 @@ static void note_names(px_session *session, const rw_statement *only, pgw_slice 
     parsed->defines = defines || would_make;
     parsed->generation = px_state_generation(session, parsed);
     parsed->moving |= would_make || px_state_would_write(session, text, catalog);
-    session->known.moving = session->known.moving || parsed->moving;
+    px_state_note_moving(session, parsed->moving);
 }
 
 static void keep_lookups(px_session *session, pgw_slice text, const rw_statement *only,
@@ -228,7 +228,7 @@ static void keep_reads(px_session *session, const rw_statement *only, px_catalog
     if (only->reads == NULL || session->names.lookups != NULL)
         return;
     px_names_read(session, px_reads_new(catalog, only->reads));
-    session->known.by_key = true;
+    px_names_note_by_key(session);
 }
 
 /* The first error of a text that is refused. */
@@ -280,14 +280,15 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
         *plan = plan_of_insert(session, arena, only, (px_source){catalog, view}, types, &error);
         if (*plan == NULL)
             return refuse_text(session, parse, catalog, &error);
-        session->hand.doubted = false;
+        px_session_set_doubted(session, false);
         return PX_STEP_DONE;
     } else if ((script.unseen || (only != NULL && only->copy != NULL)) &&
                px_own_look_doubts(session, catalog)) {
         step = PX_STEP_LATER;
     } else if (script.effects != 0) {
-        session->known.parsed.effects = px_script_changes(session, text, &script);
-        px_stores_note(session, &session->known.parsed, script.effects, text, catalog);
+        px_foreign *parsed = &session->known.parsed;
+        parsed->effects = px_script_changes(session, text, &script);
+        px_stores_note(session, parsed, script.effects, text, catalog);
         note_names(session, only, text, catalog);
         if (!again && px_prepare_link(session) == PX_STEP_LATER)
             step = PX_STEP_LATER;
@@ -298,7 +299,8 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
         keep_lookups(session, text, only, catalog, types);
     if (only != NULL && step == PX_STEP_PASS && !again)
         keep_reads(session, only, catalog);
-    session->hand.doubted = session->hand.doubted && step != PX_STEP_PASS;
+    if (step == PX_STEP_PASS)
+        px_session_set_doubted(session, false);
     pgw_arena_free(&arena);
     return step;
 }

@@ -159,7 +159,7 @@ bool px_describe_group(px_session *session, bool keys)
             px_names_close_unsynced(session, name);
         px_names_parse(session, name, plan, true);
         px_describe(session, name, plan, true);
-        group->held[i].on_link = true;
+        px_group_set_on_link(group, i, true);
         return false;
     }
     return true;

@@ -151,13 +151,30 @@ bool px_state_would_make(const px_session *session, pgw_slice text)
     return makes;
 }
 
+px_foreign *px_state_parse(px_session *session, unsigned effects)
+{
+    session->known.parsed =
+        (px_foreign){.effects = effects, .generation = session->known.generation};
+    return &session->known.parsed;
+}
+
+void px_state_note_moving(px_session *session, bool moving)
+{
+    session->known.moving = session->known.moving || moving;
+}
+
+void px_state_note_draws(px_session *session, unsigned effects)
+{
+    session->known.touched |= effects & RW_EFFECT_DRAWS;
+}
+
 void px_state_note_prepare(px_session *session, px_foreign *foreign, pgw_slice text,
                            const px_catalog *catalog)
 {
     pgw_arena arena = {0};
     foreign->moving = px_state_would_write(session, pgw_arena_copy(&arena, text), catalog);
     foreign->generation = session->known.generation;
-    session->known.moving = session->known.moving || foreign->moving;
+    px_state_note_moving(session, foreign->moving);
     pgw_arena_free(&arena);
 }
 
@@ -201,6 +218,24 @@ void px_state_ended(px_session *session)
     state->doubt |= state->here;
     state->here = state->bound = 0;
     px_changes_end_portals(session);
+}
+
+void px_state_settled(px_session *session)
+{
+    px_state *state = &session->known;
+    state->doubt = 0;
+    if (session->own.status == 'I' && !session->own.unsynced)
+        state->here = 0;
+}
+
+void px_state_know(px_state *state, bool known)
+{
+    state->known = known;
+}
+
+void px_state_judge(px_state *state, bool odd)
+{
+    state->odd = odd;
 }
 
 static void forget(px_state *state)

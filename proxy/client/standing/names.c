@@ -288,6 +288,11 @@ void px_names_by_key(px_session *session, px_reply *reply, pgw_slice name, pgw_s
         px_prepared_names_set_unnamed(&session->names, true);
 }
 
+void px_names_note_by_key(px_session *session)
+{
+    session->known.by_key = true;
+}
+
 void px_names_by_sql(px_session *session, const px_text *text, size_t i)
 {
     const rw_statement *prepare = &text->script.statements[i];
@@ -304,7 +309,7 @@ void px_names_by_sql(px_session *session, const px_text *text, size_t i)
         px_lookups_kept(prepare, &text->conditions[i], text->catalog, text->script.utf8);
     px_statements_look_up(statements, statement, lookups);
     px_lookups_drop(lookups);
-    session->known.by_key = true;
+    px_names_note_by_key(session);
 }
 
 void px_names_read(px_session *session, px_reads *reads)
