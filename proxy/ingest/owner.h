@@ -87,6 +87,28 @@ typedef struct px_standing {
 
 /* Forgets how the last statement was tried: what is submitted next is another one. */
 void px_owner_go_on(px_owner *owner);
+/* What is submitted next is the same statement, by a newer picture of the catalog. */
+static inline void px_owner_repeat(px_owner *owner)
+{
+    owner->repeated = true;
+}
+/* `reroutes`: the statement is for the own link, even if it could be batched. */
+static inline void px_owner_note_reroute(px_owner *owner, bool reroutes)
+{
+    owner->rerouted = owner->rerouted || reroutes;
+}
+/* When the statement was first submitted, px_worker_now(), which is forgotten; 0: it was not. */
+static inline uint64_t px_owner_take_since(px_owner *owner)
+{
+    uint64_t since = owner->since;
+    owner->since = 0;
+    return since;
+}
+/* The statement has gone to the own link, or is given up. */
+static inline void px_owner_end_reroute(px_owner *owner)
+{
+    owner->rerouted = false;
+}
 /* Forgets `text` and `plans`. */
 void px_owner_drop_statement(px_owner *owner);
 /* Adds a plan to `plans`, with a reference to it. */

@@ -59,7 +59,7 @@ static void on_moved(void *owner)
     px_session *session = owner;
     const px_load *load = load_of(session);
     if (px_load_is_settled(load) && px_load_error(load).len > 0)
-        session->own.copy_in = false;
+        px_own_end_copy_in(&session->own);
     px_stream_resume(session->peer.stream);
     px_session_look(session);
 }
@@ -159,7 +159,7 @@ bool px_copied_ends(px_session *session, const pgw_slice *reason)
         give_up(session, "COPY from stdin failed: ", *reason);
     if (!px_load_is_settled(load_of(session)))
         return false;
-    session->own.copy_in = false;
+    px_own_end_copy_in(&session->own);
     px_session_look(session);
     return true;
 }
@@ -229,7 +229,7 @@ static void on_numbers(void *owner)
         session->own.copy_in) {
         pgw_buf out = {0};
         pgw_write_copy_fail("keys cannot be drawn", &out);
-        session->own.copy_in = false;
+        px_own_end_copy_in(&session->own);
         px_session_send(session, &out);
         pgw_buf_free(&out);
     }

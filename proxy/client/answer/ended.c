@@ -35,7 +35,7 @@ void px_ended(px_session *session)
     session->own.begun->lazy = false;
     px_riding_tell(session);
     px_riding_end(session);
-    session->own.status = 'I';
+    px_own_set_status(&session->own, 'I');
     px_ended_note(session);
     px_state_ended(session);
     px_changes_end(session);

@@ -224,7 +224,7 @@ static bool may_be_misplaced(px_session *session, const px_outcome *outcome)
     if (outcome->kind != PX_ERROR_OWN || (!of_value && !pgw_slice_eq_str(sqlstate, "23502")) ||
         now < session->ddl.doubts_from || !has_made_list(&session->units))
         return false;
-    session->ddl.doubts_from = now + DOUBT_EVERY_MS;
+    px_changes_doubt_from(session, now + DOUBT_EVERY_MS);
     return true;
 }
 
@@ -244,7 +244,7 @@ static bool repeats(px_session *session, const px_outcome *outcome)
     else if (stale && units->plan_count > 0)
         px_plan_doubt_types(px_outcome_plan(units, outcome, outcome->completed));
     px_changes_stale(session);
-    units->repeated = true;
+    px_owner_repeat(units);
     return true;
 }
 
@@ -309,10 +309,10 @@ static bool may_time_out(const px_session *session)
 void px_outcome_send_waited(px_session *session)
 {
     px_owner *units = &session->units;
-    uint64_t since = units->since, waited = px_worker_now(session->worker) - since;
+    uint64_t since = px_owner_take_since(units);
+    uint64_t waited = px_worker_now(session->worker) - since;
     uint32_t locked = units->locked_ms < INT32_MAX ? units->locked_ms : INT32_MAX;
     bool is_postgres = session->worker->config->backend.dialect != CFG_DIALECT_YDB;
-    units->since = 0;
     if (since == 0 || !is_postgres || session->own.status != 'I' || !may_time_out(session))
         return;
     pgw_buf sql = {0};

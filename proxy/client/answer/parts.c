@@ -289,7 +289,7 @@ static void step_on(px_session *session)
     px_keys_forget(session);
     px_parsed_forget(session);
     px_changes_ask_anew(session);
-    session->hand.doubted = false;
+    px_session_set_doubted(session, false);
 }
 
 bool px_parts_are_over(px_session *session)
@@ -322,7 +322,7 @@ static void end_ours(px_session *session, bool failed)
     px_session_set_wait(session, PX_WAIT_IDLE);
     px_state_note(session, RW_EFFECT_TRANSACTION);
     px_changes_note(session, RW_EFFECT_TRANSACTION);
-    session->pending.undecided = session->pending.undecided || !failed;
+    px_pending_note_commit(&session->pending, !failed);
 }
 
 bool px_parts_end(px_session *session)

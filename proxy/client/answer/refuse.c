@@ -44,7 +44,7 @@ void px_refuse(px_session *session, const pgw_error *error, bool extended)
                   session->pending.replies.count == 0;
     if (px_session_idle(session) || failed) {
         put_error(session, error, !extended);
-        session->pending.skipping = extended;
+        px_pending_skip(&session->pending, extended);
         if (!extended)
             px_names_drop_unnamed(session); /* any simple Query destroys the unnamed statement */
         return;
@@ -62,7 +62,8 @@ void px_refuse(px_session *session, const pgw_error *error, bool extended)
         px_replies_push(&session->pending.replies, extended ? PX_REPLY_PARSE : PX_REPLY_QUERY);
     reply->refusal = pgw_alloc(sizeof *reply->refusal);
     *reply->refusal = *error;
-    session->own.unsynced = session->own.unsynced || extended;
+    if (extended)
+        px_own_open_group(&session->own);
     px_session_send(session, &out);
     pgw_buf_free(&out);
 }
@@ -108,7 +109,7 @@ static bool parse_text(px_session *session, pgw_slice text, bool extended)
         push_unseen(session, PX_REPLY_PARSE);
         push_unseen(session, PX_REPLY_CLOSE);
         px_session_send(session, &out);
-        session->own.unsynced = true;
+        px_own_open_group(&session->own);
     }
     pgw_buf_free(&out);
     return written;
@@ -116,7 +117,8 @@ static bool parse_text(px_session *session, pgw_slice text, bool extended)
 
 void px_refuse_unread(px_session *session, pgw_slice text, const pgw_error *error, bool extended)
 {
-    session->names.unnamed_on_link = session->names.unnamed_on_link && extended;
+    if (!extended)
+        px_prepared_names_set_unnamed(&session->names, false);
     if (!extended && !session->own.unsynced && px_session_aborted(session)) {
         show_text(session, text);
         return;
@@ -129,7 +131,7 @@ void px_refuse_unread(px_session *session, pgw_slice text, const pgw_error *erro
     pgw_buf out = {0};
     pgw_write_sync(&out);
     px_replies_push(&session->pending.replies, PX_REPLY_SYNC);
-    session->own.unsynced = false;
+    px_own_close_group(&session->own);
     px_session_send(session, &out);
     pgw_buf_free(&out);
 }
@@ -159,14 +161,14 @@ static void refuse_waiting(px_session *session, const pgw_error *error, bool fai
     if (px_outcome_has_rest(session))
         px_outcome_give_up(session, &told);
     px_session_drop_group(session);
-    session->units.rerouted = false;
+    px_owner_end_reroute(&session->units);
     px_owner_go_on(&session->units);
     if (session->own.ready && !sync && !failed && !px_session_idle(session)) {
         px_refuse(session, &told,
                   !simple); /* the error comes behind what is owed, and fails the transaction */
     } else {
         put_error(session, &told, simple || sync);
-        session->pending.skipping = !simple && !sync;
+        px_pending_skip(&session->pending, !simple && !sync);
     }
     px_wait waited = session->wait;
     px_session_wake(session, waited);

@@ -38,6 +38,16 @@ void px_ask_with(px_session *session, pgw_slice sql, const px_unseen_values *val
     session->known.asking += asks == PX_ASKS_STATE || asks == PX_ASKS_KEYS;
 }
 
+void px_ask_heard(px_session *session)
+{
+    session->known.asking--;
+}
+
+void px_ask_nothing(px_session *session)
+{
+    session->known.asking = 0;
+}
+
 void px_ask_send(px_session *session, px_asks asks, pgw_buf *out)
 {
     if (session->own.unsynced) {

@@ -18,6 +18,10 @@ void px_ask(px_session *session, pgw_slice sql, px_asks asks, pgw_buf *out);
  * come by Bind, which a walsender cannot send. */
 void px_ask_with(px_session *session, pgw_slice sql, const px_unseen_values *values, px_asks asks,
                  pgw_buf *out);
+/* A statement of a question was answered, and others of it were not. */
+void px_ask_heard(px_session *session);
+/* Nothing that settle.h or keys.h asks for is awaited any more, or yet. */
+void px_ask_nothing(px_session *session);
 /* Sends the question that was written, and frees `out`; the link is ready. In the middle of a group
  * there is no Sync: should anything before the question fail, it is skipped. */
 void px_ask_send(px_session *session, px_asks asks, pgw_buf *out);

@@ -9,7 +9,7 @@ bool px_goodbye_has_to_wait(const px_session *session)
 
 void px_goodbye(px_session *session)
 {
-    session->peer.leaving = true;
+    px_peer_leave(&session->peer);
     if (px_goodbye_has_to_wait(session))
         px_link_finish(session->own.link); /* the server sees the end of the client, too */
     else

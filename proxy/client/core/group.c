@@ -10,6 +10,42 @@ static uint32_t bit_of(char type)
     return UINT32_C(1) << (type - 'A');
 }
 
+void px_group_replan(px_group *group, size_t i, px_plan *plan)
+{
+    px_held *held = &group->held[i];
+    held->on_link = held->on_link && held->plan == plan;
+    px_plan_drop(held->plan);
+    held->plan = plan;
+}
+
+void px_group_set_on_link(px_group *group, size_t i, bool on_link)
+{
+    group->held[i].on_link = on_link;
+}
+
+void px_group_lose_link(px_group *group)
+{
+    for (size_t i = 0; i < group->count; i++)
+        group->held[i].on_link = false;
+}
+
+void px_group_describe(px_group *group, bool describes)
+{
+    group->describes = describes;
+}
+
+void px_group_fail(px_group *group, size_t failing, pgw_slice body)
+{
+    group->failing = failing;
+    group->failure = pgw_alloc(sizeof *group->failure);
+    pgw_error_read(body, group->failure);
+}
+
+void px_group_share_now(px_group *group, pgw_slice now)
+{
+    group->now = pgw_arena_copy(&group->memory, now).ptr;
+}
+
 void px_group_clear(px_group *group)
 {
     for (size_t i = 0; i < group->count; i++)

@@ -53,6 +53,19 @@ static inline bool px_group_is_full(const px_group *group)
 
 /* Holds a copy; takes one more reference of `plan` (may be NULL). */
 void px_group_hold(px_group *group, const px_said *said, px_plan *plan);
+/* Held message `i` has this plan from now on, whose reference is given away; the backend has not
+ * been asked to describe it if it is another. */
+void px_group_replan(px_group *group, size_t i, px_plan *plan);
+/* `on_link`: the backend was asked to describe held Parse `i`. */
+void px_group_set_on_link(px_group *group, size_t i, bool on_link);
+/* The link was lost, or what it has of the group is worth nothing. */
+void px_group_lose_link(px_group *group);
+/* `describes`: new statements are described as they go to the own link. */
+void px_group_describe(px_group *group, bool describes);
+/* The backend refused to describe held Parse `failing`; `body`: its ErrorResponse's. */
+void px_group_fail(px_group *group, size_t failing, pgw_slice body);
+/* `now` is what now() gives for all keys of the group; it is copied. */
+void px_group_share_now(px_group *group, pgw_slice now);
 void px_group_clear(px_group *group);
 void px_group_free(px_group *group); /* the group must be empty */
 /* Whether a held message gave, used or closed a statement of this name. */

@@ -91,6 +91,11 @@ static inline bool px_reply_ends_group(const px_reply *reply)
 
 /* A fresh entry at the end, all zero but its kind; valid until the next push. */
 px_reply *px_replies_push(px_replies *replies, px_reply_kind kind);
+/* As many entries of a BEGIN are to stand before what is pushed next; 0: none. */
+static inline void px_replies_set_begins(px_replies *replies, unsigned char entries)
+{
+    replies->begins = entries;
+}
 /* Pushes the entries of a BEGIN that goes before the next message; nothing if none does. */
 void px_replies_begin(px_replies *replies);
 /* Number `i` behind the head, which is 0; there are as many. */

@@ -14,8 +14,8 @@ void px_riding_begin(px_session *session, pgw_buf messages, bool closes)
     begun->since = px_worker_now(session->worker);
     begun->messages = messages;
     begun->reason = PX_ORDINARY_STATEMENT;
-    session->pending.replies.begins = closes ? 5 : 3;
-    session->own.status = 'T';
+    px_replies_set_begins(&session->pending.replies, closes ? 5 : 3);
+    px_own_set_status(&session->own, 'T');
 }
 
 void px_riding_end(px_session *session)
@@ -30,7 +30,7 @@ void px_riding_end(px_session *session)
     px_kept_free(begun->kept);
     free(begun);
     session->own.begun = NULL;
-    session->pending.replies.begins = 0;
+    px_replies_set_begins(&session->pending.replies, 0);
 }
 
 /* ---- on its way ---- */

@@ -156,8 +156,9 @@ void px_session_drop_group(px_session *session)
 void px_session_open_link(px_session *session)
 {
     if (session->own.link == NULL)
-        session->own.link = px_link_open(session->worker, PX_LINK_SESSION, session->who.identity,
-                                         NULL, session->life->link, session);
+        px_own_open(&session->own,
+                    px_link_open(session->worker, PX_LINK_SESSION, session->who.identity, NULL,
+                                 session->life->link, session));
 }
 
 static bool has_link(px_session *session)
@@ -193,8 +194,8 @@ bool px_session_need_link_to_ask(px_session *session)
 bool px_session_take_link(px_session *session)
 {
     unsigned most = session->worker->config->backend.max_links / 2;
-    session->own.link =
-        px_link_open_of(session->worker, most, session->who.identity, session->life->link, session);
+    px_own_open(&session->own, px_link_open_of(session->worker, most, session->who.identity,
+                                               session->life->link, session));
     return session->own.link != NULL;
 }
 

@@ -7,17 +7,15 @@
 #define PX_SESSION_H
 
 #include "protocol/frame.h"
-#include "proxy/backend/base/link.h"
 #include "proxy/backend/base/slots.h"
-#include "proxy/base/address.h"
 #include "proxy/batch/batcher.h"
-#include "proxy/client/core/begun.h"
 #include "proxy/client/core/group.h"
+#include "proxy/client/core/own.h"
 #include "proxy/client/core/own_state.h"
-#include "proxy/client/core/replies.h"
+#include "proxy/client/core/peer.h"
+#include "proxy/client/core/prepared_names.h"
 #include "proxy/client/core/states.h"
 #include "proxy/ingest/owner.h"
-#include "proxy/loop/stream.h"
 #include "rewrite/statement/script/script.h"
 #include "rewrite/statement/words/spelling.h"
 
@@ -49,23 +47,6 @@ typedef struct px_room {
     uint64_t moved;     /* when `moved_at` was noted; px_worker_now() */
 } px_room;
 
-/* The client's connection. */
-typedef struct px_peer {
-    px_stream *stream;
-    int fd;
-    px_address *address;    /* the client's address; NULL: a Unix socket */
-    struct px_guest *guest; /* place in the lobby until the session is ready; may be NULL */
-    struct ssl_st *ssl;     /* the TLS connection; NULL: no TLS */
-    struct px_login *login; /* login until the session is ready; owned; NULL after that */
-    uint64_t started;
-    uint32_t pid;        /* process id in BackendKeyData; 0 until the client is greeted */
-    uint32_t cancel_key; /* keyspread's own, for libpq hides the backend's: px_cancel_key() */
-    bool told; /* `pid` is that of its link's backend, so that no other link can replace the link */
-    bool old_protocol; /* the client asked for a protocol before 3.0, and is refused in its form */
-    bool long_key; /* The client asked for protocol 3.2 or newer, and is told a key of 32 bytes. */
-    bool leaving;  /* the client has said goodbye, and nothing it sends is looked at any more */
-} px_peer;
-
 /* Who the session is, and with which settings. */
 typedef struct px_who {
     px_identity *identity;        /* identity with the tracked settings as they are now; counted */
@@ -78,44 +59,6 @@ typedef struct px_who {
     bool output_changed;          /* values may be written as text otherwise than on batch links */
     rw_script_encoding written;   /* encoding of the client's texts */
 } px_who;
-
-/* The session's own link. */
-typedef struct px_own {
-    px_link *link;
-    uint64_t touched; /* When it was last sent something so that idle_session_timeout does not end
-                         it; px_worker_now(). */
-    bool ready;
-    bool gone;     /* the link was lost while a unit was under way, whose outcome comes first */
-    bool fatal;    /* the backend has said FATAL, and the client has seen it */
-    bool stirs;    /* Rows of the session left by other links since this one was last touched. */
-    char status;   /* 'I', 'T' or 'E' as the client was told: by the link, or here (begun.h) */
-    bool ran;      /* something has run since `status` was told, and may have ended a transaction */
-    bool unsynced; /* extended messages were sent since the last Sync */
-    bool copy_in;  /* the link is in copy-in mode */
-    struct px_copy *copy; /* The COPY of a configured table that is under way (ingest/copy.h);
-                             owned; NULL: none. */
-    bool has_state;       /* the link has something that cannot be made again on another */
-    bool alters;  /* The session's transaction alters what new sessions begin with, as soon as it is
-                     committed. */
-    bool dropped; /* The rest of the link's message goes nowhere. */
-    unsigned char ordinary;   /* Why a table that the client has prepared to make gets no hash, as
-                                 rw_define_warning() has it; 0: no such table. */
-    px_begun *begun;          /* the BEGIN that was answered here (begun.h); owned; NULL: none */
-    struct px_refill *refill; /* numbers that it asks for, for all sessions (refill.h); or NULL */
-    uint64_t drew_apart; /* px_reserve_blocks() when it last drew numbers for itself: blocks up to
-                            that are not for it */
-    size_t left; /* bytes of the link's message at hand that still go to the client, or nowhere */
-} px_own;
-
-/* What the session has sent to its own link that is not answered. */
-typedef struct px_pending {
-    px_replies replies;
-    bool skipping;  /* an error was answered: the client's messages up to Sync are dropped */
-    bool undecided; /* something under way may commit rows: were the link lost, their outcome would
-                       be unknown */
-    bool commits;   /* the client may have prepared a COMMIT */
-    bool zone_moving; /* something that is under way may change TimeZone */
-} px_pending;
 
 /* The client's message at hand. */
 typedef struct px_hand {
@@ -161,33 +104,6 @@ typedef struct px_ddl {
     uint64_t doubts_from;     /* a wrong value has the tables looked at again from this time on;
                                  px_worker_now() */
 } px_ddl;
-
-/* SQL's PREPARE and EXECUTE that came as Parse. */
-typedef struct px_orders {
-    px_foreign prepared;   /* what is known of a PREPARE that was parsed (stores.h) */
-    pgw_buf prepared_text; /* text of the PREPARE that was parsed; empty if it was not kept */
-    pgw_buf executed; /* Parse message of the unnamed statement, if that has EXECUTE run others */
-    px_reads *parsed; /* How the Parse at hand reads configured tables; owned; or NULL. */
-    /* How the unnamed statement, without lookups, reads configured tables; owned; or NULL. */
-    px_reads *unnamed;
-} px_orders;
-
-/* What the session has prepared. */
-typedef struct px_prepared_names {
-    px_statements statements;
-    px_statements portals; /* portals of the own link with a plan or lookups, by which their errors
-                              are read */
-    char *prepares; /* name of a PREPARE that was parsed and may be run later; owned; or NULL */
-    struct px_orders *orders; /* owned; NULL: no PREPARE or EXECUTE was ever parsed */
-    bool untold;              /* A PREPARE may have been run whose name is not known. */
-    bool unnamed_on_link;     /* the link has an unnamed statement without a plan */
-    bool looked; /* What the unnamed statement executes was looked at, and no Parse, Sync or Flush
-                    has come since. */
-    char *deallocates;   /* The name of a DEALLOCATE that was parsed, empty for ALL; owned. */
-    px_lookups *lookups; /* lookups of the Parse at hand. Counted; NULL: none */
-    px_plan *describing; /* plan that this session has the backend describe, while others wait.
-                            Counted; or NULL */
-} px_prepared_names;
 
 struct px_session {
     const px_session_life *life;
@@ -237,6 +153,12 @@ bool px_session_relays_part(const px_session *session);
 bool px_session_is_read(const px_session *session);
 /* How the session stands, for those who make units. */
 px_standing px_session_standing(const px_session *session);
+
+/* `doubted`: the tables were looked at anew for the statement of the message at hand. */
+static inline void px_session_set_doubted(px_session *session, bool doubted)
+{
+    session->hand.doubted = doubted;
+}
 
 /* ---- what it says, and to whom ---- */
 

@@ -95,11 +95,15 @@ static void keep_setting(px_session *session, rw_tracked_setting setting, pgw_sl
     session->who.settings[setting] = copy;
 }
 
-static void renew_identity_from(px_session *session, uint64_t timeout)
+void px_settings_be(px_session *session, px_identity *identity)
 {
-    px_identity *identity = identity_with_settings(session, timeout);
     px_identity_drop(session->who.identity);
     session->who.identity = identity;
+}
+
+static void renew_identity_from(px_session *session, uint64_t timeout)
+{
+    px_settings_be(session, identity_with_settings(session, timeout));
 }
 
 static void renew_identity(px_session *session)
@@ -157,6 +161,24 @@ void px_settings_free(px_session *session)
     free_untold(session);
     for (size_t i = 0; i < RW_TRACKED; i++)
         free(session->who.settings[i]);
+    px_greeting_drop(session->who.greeting);
+    px_identity_drop(session->who.identity);
+    px_identity_drop(session->who.base);
+}
+
+void px_settings_greet(px_session *session, px_greeting *greeting)
+{
+    session->who.greeting = greeting;
+}
+
+void px_settings_judge(px_session *session, bool differs)
+{
+    session->who.is_private = differs || session->who.identity->replication != NULL;
+}
+
+void px_settings_output(px_session *session, bool changed)
+{
+    session->who.output_changed = changed;
 }
 
 void px_settings_set(px_session *session, rw_tracked_setting setting, pgw_slice value)

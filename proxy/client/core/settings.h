@@ -4,6 +4,7 @@
 #ifndef PX_SETTINGS_H
 #define PX_SETTINGS_H
 
+#include "proxy/backend/base/greeting.h"
 #include "proxy/backend/state/state.h"
 
 struct px_session;
@@ -19,6 +20,15 @@ void px_settings_follow(struct px_session *session, const char *const values[RW_
  * since the last one, and not reported, has been undone with its transaction. */
 void px_settings_told(struct px_session *session);
 void px_settings_free(struct px_session *session);
+/* The session is `identity` from now on, which is given away. */
+void px_settings_be(struct px_session *session, px_identity *identity);
+/* The client is greeted with `greeting`, which is given away. */
+void px_settings_greet(struct px_session *session, px_greeting *greeting);
+/* Judges whether the session's rows go over its own link; `differs`: its user, role or settings are
+ * not those of batch links. */
+void px_settings_judge(struct px_session *session, bool differs);
+/* `changed`: values may be written as text otherwise than on batch links. */
+void px_settings_output(struct px_session *session, bool changed);
 /* A reported setting as the client knows it; NULL: it was not told. */
 const char *px_settings_now(const struct px_session *session, rw_tracked_setting setting);
 /* What the settings mean for values now: TimeZone is not known while a change of it is under way.

@@ -34,8 +34,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <sys/random.h>
-#include <unistd.h>
 
 enum { LEFT_BY_ONE = 4096 }; /* bytes, about, that a session needed */
 
@@ -49,36 +47,18 @@ static _Atomic unsigned *counter(px_session *session)
 
 static void leave_lobby(px_session *session)
 {
-    px_guest_leave(session->peer.guest);
-    session->peer.guest = NULL;
+    px_guest_leave(px_peer_take_guest(&session->peer));
 }
 
 static void free_session(void *owner)
 {
     px_session *session = owner;
     assert(!session->is_woken); /* it is freed on a later turn */
-    if (session->peer.ssl != NULL)
-        px_tls_end(session->peer.ssl);
-    close(session->peer.fd);
-    px_address_leave(session->peer.address);
-    px_login_free(session->peer.login);
+    px_login_free(px_peer_take_login(&session->peer));
+    px_peer_free(&session->peer);
     px_settings_free(session);
-    px_greeting_drop(session->who.greeting);
-    px_identity_drop(session->who.identity);
-    px_identity_drop(session->who.base);
     px_state_free(&session->known);
-    px_statements_free(&session->names.statements);
-    px_statements_free(&session->names.portals);
-    px_lookups_drop(session->names.lookups);
-    free(session->names.prepares);
-    if (session->names.orders != NULL) {
-        pgw_buf_free(&session->names.orders->executed);
-        pgw_buf_free(&session->names.orders->prepared_text);
-        px_reads_free(session->names.orders->parsed);
-        px_reads_free(session->names.orders->unnamed);
-    }
-    free(session->names.orders);
-    free(session->names.deallocates);
+    px_prepared_names_free(&session->names);
     px_riding_end(session);
     px_replies_clear(&session->pending.replies);
     px_session_drop_group(session);
@@ -109,7 +89,7 @@ static void end(px_session *session)
         px_link_leave_unfinished(session->own.link);
     if (session->own.link != NULL)
         px_link_close(session->own.link);
-    session->own.link = NULL;
+    px_own_drop_link(&session->own);
     px_pids_drop(session->worker->server->pids, session->peer.pid);
     if (was_ready)
         px_databases_leave(session->worker->server->databases, session->who.identity->database);
@@ -124,8 +104,7 @@ static void end(px_session *session)
  * now on. */
 static void greeted(px_session *session)
 {
-    px_login_free(session->peer.login);
-    session->peer.login = NULL;
+    px_login_free(px_peer_take_login(&session->peer));
     leave_lobby(session);
     atomic_fetch_sub(counter(session), 1);
     px_session_set_state(session, PX_READY);
@@ -142,10 +121,10 @@ static void greeted(px_session *session)
 static void on_link_ready(px_link *link)
 {
     px_session *session = px_link_owner(link);
-    session->own.ready = true;
+    px_own_set_ready(&session->own);
     px_state_forget(session);
     if (session->state == PX_WELCOME) {
-        session->who.greeting = px_link_greeting(link);
+        px_settings_greet(session, px_link_greeting(link));
         if (px_login_greet(session) == PX_LOGIN_GREETED)
             greeted(session);
         px_request_process(session);
@@ -166,8 +145,7 @@ static void tell_admitted(px_session *session)
 static void on_link_failed(px_link *link, const pgw_error *error)
 {
     px_session *session = px_link_owner(link);
-    session->own.link = NULL;
-    session->own.ready = false;
+    px_own_drop_link(&session->own);
     px_log(CFG_LOG_WARN, "link_failed", "sqlstate=%s worker=%u", error->sqlstate,
            session->worker->index);
     if (session->state == PX_WELCOME) {
@@ -197,7 +175,7 @@ static void on_link_lost(px_link *link, const char *reason)
 {
     px_session *session = px_link_owner(link);
     if (px_submitted(&session->units)) {
-        session->own.gone = true;
+        px_own_set_gone(&session->own);
         px_link_pause(link);
         return;
     }
@@ -216,7 +194,7 @@ static bool on_link_refused(px_link *link)
  * message. */
 static void catch_up(px_session *session)
 {
-    session->own.stirs = true;
+    px_own_note_rows(&session->own);
     if (!session->own.ready)
         return;
     if (session->own.gone) {
@@ -309,20 +287,14 @@ void px_life_begin(px_worker *worker, int fd, px_address *address, px_guest *gue
 {
     px_session *session = pgw_calloc(1, sizeof *session);
     session->worker = worker;
-    session->names.statements.account = &worker->server->prepared;
-    session->peer.fd = fd;
-    session->peer.address = address;
-    session->peer.guest = guest;
+    px_prepared_names_begin(&session->names, &worker->server->prepared);
     session->life = &life;
+    px_peer_begin(&session->peer, fd, address, px_worker_now(worker));
+    px_peer_enter(&session->peer, guest, px_login_new(worker));
     px_guest_is(guest, session);
-    session->peer.login = px_login_new(worker);
     session->units = (px_owner){.ops = &px_session_owner_ops, .worker = worker};
-    session->own.status = 'I';
+    px_own_set_status(&session->own, 'I');
     session->ticket = ++worker->tickets;
-    session->peer.started = px_worker_now(worker);
-    if (getrandom(&session->peer.cancel_key, sizeof session->peer.cancel_key, 0) !=
-        sizeof session->peer.cancel_key)
-        abort(); /* a key that can be guessed is worse than none */
     px_sessions_enter(session);
-    session->peer.stream = px_stream_open(worker, fd, NULL, &stream_ops, session);
+    px_peer_connect(&session->peer, px_stream_open(worker, fd, NULL, &stream_ops, session));
 }

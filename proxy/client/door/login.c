@@ -11,6 +11,7 @@
 #include "proxy/base/claim.h"
 #include "proxy/base/shared.h"
 #include "proxy/client/core/session.h"
+#include "proxy/client/core/settings.h"
 #include "proxy/client/door/cancel.h"
 #include "proxy/client/door/credentials.h"
 
@@ -62,8 +63,7 @@ static void refuse(px_session *session, const char *sqlstate, const char *messag
 
 static void start_tls(px_session *session)
 {
-    session->peer.ssl = px_tls_accept(session->peer.login->credentials->tls, session->peer.fd);
-    px_stream_secure(session->peer.stream, session->peer.ssl);
+    px_peer_secure(&session->peer, session->peer.login->credentials->tls);
 }
 
 void px_login_hello(px_session *session, unsigned char first)
@@ -136,9 +136,9 @@ static void give_pid(px_session *session)
     px_place place = {session->worker->index, session->slot};
     bool real =
         session->own.ready && session->peer.login->config->backend.links != CFG_LINKS_ON_DEMAND;
-    session->peer.told = real && px_pids_take(pids, px_link_pid(session->own.link), place);
-    session->peer.pid =
-        session->peer.told ? px_link_pid(session->own.link) : px_pids_take_virtual(pids, place);
+    uint32_t pid = real ? px_link_pid(session->own.link) : 0;
+    real = real && px_pids_take(pids, pid, place);
+    px_peer_identify(&session->peer, real ? pid : px_pids_take_virtual(pids, place), real);
 }
 
 px_login_outcome px_login_greet(px_session *session)
@@ -146,7 +146,7 @@ px_login_outcome px_login_greet(px_session *session)
     pgw_buf out = {0}, key = {0};
     px_login_outcome outcome = PX_LOGIN_GOES_ON;
     if (session->who.greeting == NULL)
-        session->who.greeting = px_greeting_find(session->worker, session->who.identity);
+        px_settings_greet(session, px_greeting_find(session->worker, session->who.identity));
     if (session->who.greeting != NULL && proven(session) && count_in(session)) {
         px_greeting_write(session->who.greeting, session->who.identity, &out);
         if (session->own.ready)
@@ -189,11 +189,11 @@ px_login_outcome px_login_without_link(px_session *session)
     if (needs_own_link(session) || link == NULL || session->own.ready || px_link_is_opening(link))
         return PX_LOGIN_GOES_ON;
     if (session->who.greeting == NULL)
-        session->who.greeting = px_greeting_find(session->worker, session->who.identity);
+        px_settings_greet(session, px_greeting_find(session->worker, session->who.identity));
     if (session->who.greeting == NULL)
         return PX_LOGIN_GOES_ON;
     px_link_close(link);
-    session->own.link = NULL;
+    px_own_drop_link(&session->own);
     return px_login_greet(session);
 }
 
@@ -203,9 +203,7 @@ static void set_password(px_session *session, const char *password)
 {
     px_identity from = px_identity_like(session->who.identity);
     from.password = (char *)password; /* copied */
-    px_identity *identity = px_identity_of(&from);
-    px_identity_drop(session->who.identity);
-    session->who.identity = identity;
+    px_settings_be(session, px_identity_of(&from));
 }
 
 static void ask(px_session *session, pgw_buf *message)
@@ -389,8 +387,8 @@ static bool make_identity(px_session *session, const pgw_startup *startup)
                         .options = options.ptr,
                         .application = (char *)application.ptr,
                         .replication = (char *)pgw_replication_of(startup)};
-    session->who.identity = px_identity_of(&from);
-    session->who.is_private = from.replication != NULL;
+    px_settings_be(session, px_identity_of(&from));
+    px_settings_judge(session, false);
     pgw_buf_free(&options);
     return good;
 }
@@ -398,7 +396,8 @@ static bool make_identity(px_session *session, const pgw_startup *startup)
 static void negotiate(px_session *session, const pgw_startup *startup)
 {
     pgw_buf out = {0};
-    session->peer.long_key = startup->minor >= PGW_MINOR;
+    if (startup->minor >= PGW_MINOR)
+        px_peer_takes_long_key(&session->peer);
     pgw_startup_negotiate(startup, &out);
     px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
@@ -456,7 +455,8 @@ static void act(px_session *session, pgw_negotiated what, const pgw_startup *sta
         px_session_close(session, "no startup packet");
         break;
     case PGW_NEGOTIATED_REFUSE:
-        session->peer.old_protocol = startup->major == 1 || startup->major == 2;
+        if (startup->major == 1 || startup->major == 2)
+            px_peer_speaks_old(&session->peer);
         px_session_fatal(session, error);
         break;
     }

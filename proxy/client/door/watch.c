@@ -46,8 +46,7 @@ static void touch(px_session *session, uint64_t now)
         now - session->own.touched < TOUCH_MS || !px_session_idle(session) ||
         px_link_input(session->own.link).len > 0) /* the answer would wait for the rest of it */
         return;
-    session->own.stirs = false;
-    session->own.touched = now;
+    px_own_touch(&session->own, now);
     pgw_buf out = {0};
     pgw_write_sync(&out);
     px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_SYNC);

@@ -100,7 +100,7 @@ bool px_leaving_first(px_session *session, pgw_slice text)
     rw_admin_read(text, session->who.identity->env.conforming, &arena, &admin);
     bool go_on = admin.database_count == 0 || session->hand.databases_left;
     session->hand.databases_left = false;
-    session->own.alters = session->own.alters || admin.settings;
+    px_own_note_alters(&session->own, admin.settings);
     if (!go_on) {
         begin(session, &admin);
         px_session_set_wait(session, PX_WAIT_DATABASES);

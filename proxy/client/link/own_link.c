@@ -15,16 +15,13 @@ static void forget_link(px_session *session)
 {
     px_copied_over(session);
     px_link_close(session->own.link);
-    session->own.link = NULL;
+    px_own_drop_link(&session->own);
     px_refill_end(session, false);
     px_drawn_lose_link(session);
     px_own_look_free(session);
-    session->own.ready = session->own.gone = session->own.copy_in = false;
-    session->own.left = 0;
-    session->names.unnamed_on_link = false;
+    px_prepared_names_set_unnamed(&session->names, false);
     px_statements_lose_link(&session->names.statements);
-    for (size_t i = 0; i < session->group.count; i++)
-        session->group.held[i].on_link = false;
+    px_group_lose_link(&session->group);
 }
 
 /* Whether the link has nothing but what its statements have left. */

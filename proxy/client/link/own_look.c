@@ -109,8 +109,7 @@ static void on_lost(void *waiter, const pgw_error *error)
 static void take_sight(px_session *session)
 {
     struct px_own_look *own = session->ddl.look;
-    px_changes_forget(session);
-    session->ddl.catalog = own->look.sight.catalog;
+    px_changes_see(session, own->look.sight.catalog);
     own->look.sight.catalog = NULL;
     own->seen.fingerprint = own->look.sight.fingerprint;
     own->seen.places = own->look.sight.places;
@@ -184,7 +183,7 @@ bool px_own_look_take(px_session *session, char type, pgw_slice body)
     bool ends = is_end(own, type);
     px_look_step step = px_look_take(&own->look, ends ? 'Z' : type, body, &more);
     if (ends && !own->look.grouped)
-        session->own.status = body.len > 0 ? body.ptr[0] : 'I';
+        px_own_set_status(&session->own, body.len > 0 ? body.ptr[0] : 'I');
     if (ends) {
         px_replies_pop(&session->pending.replies);
         go_on(session, step, &more);
@@ -226,7 +225,7 @@ bool px_own_look_doubts(px_session *session, const px_catalog *catalog)
 {
     if (session->hand.doubted || catalog == px_catalog_none())
         return false;
-    session->hand.doubted = true;
+    px_session_set_doubted(session, true);
     px_changes_ask_anew(session);
     px_session_set_wait(session, PX_WAIT_CATALOG);
     if (!sees_alone(session))

@@ -50,7 +50,7 @@ static bool is_as_its_kind(px_session *session, const px_catalog *catalog)
     px_answer_free(&state->now);
     px_answer_copy(&kind->answer, &state->now);
     state->answers++;
-    state->known = true;
+    px_state_know(state, true);
     state->epoch = kind->epoch;
     state->config = kind->config;
     state->at = kind->at;
@@ -180,7 +180,7 @@ static void send_question(px_session *session, pgw_slice text, pgw_slice sql)
     rw_lexer lexer;
     pgw_slice opening;
     rw_lexer_init(&lexer, text, session->who.identity->env.conforming);
-    session->known.asking = 0;
+    px_ask_nothing(session);
     while (session->own.status == 'T' && next_opening(&lexer, &opening))
         px_ask(session, opening, PX_ASKS_STATE, &out);
     px_ask(session, sql, PX_ASKS_STATE, &out);
@@ -218,7 +218,8 @@ static void ask(px_session *session, const px_catalog *catalog, pgw_slice text)
     state->config = session->worker->config;
     state->epoch = catalog->epoch;
     state->loud = px_state_loud(catalog);
-    state->known = state->failed = false;
+    state->failed = false;
+    px_state_know(state, false);
     send_question(session, text, pgw_slice_buf(&sql));
     px_session_set_wait(session, PX_WAIT_STATE);
     pgw_buf_free(&sql);
@@ -329,14 +330,14 @@ static void judge(px_session *session, const px_answer *answer)
     bool same =
         strcmp(answer->role, role) == 0 && (user == NULL || strcmp(answer->user, user) == 0);
     if (answer->changed != NULL)
-        state->odd = px_answer_odd(answer).len > 0;
-    session->who.is_private = !same || state->odd || session->who.identity->replication != NULL;
+        px_state_judge(state, px_answer_odd(answer).len > 0);
+    px_settings_judge(session, !same || state->odd);
     if (based)
-        session->who.output_changed = strcmp(answer->output, state->base.output) != 0;
+        px_settings_output(session, strcmp(answer->output, state->base.output) != 0);
     else if (answer->changed != NULL)
-        session->who.output_changed = px_answer_has_changed(answer, "bytea_output") ||
-                                      px_answer_has_changed(answer, "extra_float_digits") ||
-                                      px_answer_has_changed(answer, "xmlbinary");
+        px_settings_output(session, px_answer_has_changed(answer, "bytea_output") ||
+                                        px_answer_has_changed(answer, "extra_float_digits") ||
+                                        px_answer_has_changed(answer, "xmlbinary"));
 }
 
 /* Where the tables of patterns were not asked for, what they meant last is what is known of them:
@@ -379,7 +380,7 @@ static void adopt(px_session *session, px_answer *answer)
     px_answer_free(&state->now);
     state->now = *answer;
     state->answers++;
-    state->known = true;
+    px_state_know(state, true);
     state->at = px_worker_now(session->worker);
 }
 
@@ -397,21 +398,19 @@ void px_settle_row(px_session *session, pgw_slice body)
     state->asked = NULL;
     state->asked_count = 0;
     adopt(session, &answer);
-    state->doubt = 0;
-    session->pending.zone_moving = false;
-    if (session->own.status == 'I' && !session->own.unsynced)
-        state->here = 0;
+    px_state_settled(session);
+    px_pending_know_zone(&session->pending);
 }
 
 static void stop_asking(px_session *session)
 {
-    session->known.asking = 0;
+    px_ask_nothing(session);
 }
 
 void px_settle_answered(px_session *session)
 {
     if (session->known.asking > 1) {
-        session->known.asking--;
+        px_ask_heard(session);
         return;
     }
     stop_asking(session);
@@ -460,7 +459,7 @@ static bool answer_failure(px_session *session)
     if (ready)
         px_relay_drop_message(session);
     else
-        session->pending.skipping = true;
+        px_pending_skip(&session->pending, true);
     return ready;
 }
 

@@ -218,14 +218,13 @@ static void begin_by_group(px_session *session, const begin_group *group, rw_tra
         pgw_buf_add_slice(&messages, group->bind.message);
         pgw_buf_add_slice(&messages, group->execute.message);
         px_statements_remove(&session->names.statements, PGW_LITERAL(""));
-        session->known.parsed =
-            (px_foreign){.effects = RW_EFFECT_TRANSACTION, .generation = session->known.generation};
+        px_state_parse(session, RW_EFFECT_TRANSACTION);
         px_names_foreign(session, NULL, PGW_LITERAL(""), group->parse.message);
     }
     px_state_note_bound(session, RW_EFFECT_TRANSACTION, PGW_LITERAL(""));
     px_state_note_execute(session);
     /* A BEGIN changes no TimeZone, though the end of a transaction may. */
-    session->pending.zone_moving = false;
+    px_pending_know_zone(&session->pending);
     px_ended_note(session);
     px_riding_begin(session, messages, named);
     put_bound(group, &out);

@@ -124,7 +124,7 @@ static px_step renew_executed(px_session *session, pgw_slice text, const pgw_sli
         return px_prepare_refuse(session, parsed, &error);
     if (may)
         px_names_of_execute(session, text);
-    session->names.looked = parsed != NULL && parsed->len == 0;
+    px_prepared_names_set_looked(&session->names, parsed != NULL && parsed->len == 0);
     return PX_STEP_PASS;
 }
 
@@ -134,24 +134,21 @@ static px_step on_parse(px_session *session, const px_said *said)
     px_plan *plan = NULL;
     if (!said->whole || session->who.identity->replication != NULL)
         return PX_STEP_PASS;
-    session->known.parsed =
-        (px_foreign){.effects = PX_UNREAD, .generation = session->known.generation};
-    px_lookups_drop(session->names.lookups);
-    session->names.lookups = NULL;
+    px_foreign *foreign = px_state_parse(session, PX_UNREAD);
+    px_prepared_names_look_up(&session->names, NULL);
     px_names_read(session, NULL);
     pgw_error error;
     px_step renewed = renew_executed(session, parse.query, &parse.name);
     if (renewed != PX_STEP_PASS)
         return renewed;
-    px_glance glance = px_glance_at(session, parse.query, &session->known.parsed.effects, &error);
+    px_glance glance = px_glance_at(session, parse.query, &foreign->effects, &error);
     if (glance == PX_GLANCE_LATER)
         return PX_STEP_LATER;
     if (glance == PX_GLANCE_REFUSED)
         return px_prepare_refuse(session, &parse.name, &error);
     if (glance == PX_GLANCE_PASSES)
-        px_stores_note(session, &session->known.parsed, session->known.parsed.effects, parse.query,
-                       px_catalog_none());
-    session->known.parsed.inert = glance == PX_GLANCE_PASSES && px_inert_may_be(parse.query);
+        px_stores_note(session, foreign, foreign->effects, parse.query, px_catalog_none());
+    foreign->inert = glance == PX_GLANCE_PASSES && px_inert_may_be(parse.query);
     if (glance == PX_GLANCE_PASSES)
         return pass_parse(session, parse.name);
     px_step step = px_prepare(session, &parse, &plan);
@@ -252,7 +249,8 @@ static px_step bind_known(px_session *session, const px_said *said, px_plan *pla
 static px_step refuse_keys(px_session *session, const pgw_error *error)
 {
     px_step step = px_prepare_refuse(session, NULL, error);
-    session->hand.doubted = session->hand.doubted && step != PX_STEP_DONE;
+    if (step == PX_STEP_DONE)
+        px_session_set_doubted(session, false);
     return step;
 }
 
@@ -261,7 +259,8 @@ static px_step join_group(px_session *session)
 {
     if (px_prepare_link(session) == PX_STEP_LATER)
         return PX_STEP_LATER;
-    session->own.unsynced = session->own.unsynced || px_session_idle(session);
+    if (px_session_idle(session))
+        px_own_open_group(&session->own);
     return PX_STEP_DONE;
 }
 
@@ -444,13 +443,15 @@ px_step px_extended(px_session *session, char type, pgw_slice message)
         return PX_STEP_LATER;
     }
     px_step step;
-    session->names.looked = session->names.looked && strchr("PSH", type) == NULL;
+    if (session->names.looked && strchr("PSH", type) != NULL)
+        px_prepared_names_set_looked(&session->names, false);
     switch (type) {
     case 'P':
         return on_parse(session, &said);
     case 'B':
         step = on_bind(session, &said);
-        session->names.looked = session->names.looked && step == PX_STEP_LATER;
+        px_prepared_names_set_looked(&session->names,
+                                     session->names.looked && step == PX_STEP_LATER);
         return step;
     case 'D':
         return on_describe(session, &said);

@@ -205,15 +205,15 @@ static bool describe_again(px_session *session)
     if (session->own.unsynced || session->units.repeated || group->count == 0 ||
         px_group_is_answered(group))
         return false;
-    px_held *asked = NULL;
+    size_t asked = PX_GROUP_NONE;
     for (size_t i = 0; i < group->count; i++) {
-        if (group->held[i].on_link && asked != NULL)
+        if (group->held[i].on_link && asked != PX_GROUP_NONE)
             return false; /* two statements are on the link, and one would clash with itself */
         if (group->held[i].on_link)
-            asked = &group->held[i];
+            asked = i;
     }
-    asked->on_link = false;
-    session->units.repeated = true;
+    px_group_set_on_link(group, asked, false);
+    px_owner_repeat(&session->units);
     return true;
 }
 
@@ -299,7 +299,8 @@ static void sync_behind_query(px_session *session)
     px_replies_push(&session->pending.replies, PX_REPLY_SYNC);
     px_session_send(session, &out);
     pgw_buf_free(&out);
-    session->pending.skipping = session->own.unsynced = false;
+    px_own_close_group(&session->own);
+    px_pending_skip(&session->pending, false);
 }
 
 static void skip_to_sync(px_session *session)
@@ -318,7 +319,7 @@ static void skip_to_sync(px_session *session)
     if (replies->count == 0 && alone) {
         sync_behind_query(session);
     } else if (replies->count == 0 && session->own.unsynced) {
-        session->pending.skipping = true;
+        px_pending_skip(&session->pending, true);
         px_settle_skipped(session);
     }
 }
@@ -366,7 +367,7 @@ static void end_by(px_session *session, const pgw_error *error)
     px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
     px_count_error(session->worker->metrics, pgw_slice_str(error->sqlstate));
-    session->own.fatal = true;
+    px_own_heard_error(&session->own, true);
     px_link_finish(session->own.link);
 }
 
@@ -443,13 +444,13 @@ bool px_failure_begun_again(px_session *session)
 static px_fate on_failure(px_session *session, pgw_slice body)
 {
     px_reply *head = px_replies_head(&session->pending.replies);
-    session->own.fatal = px_error_is_fatal(body);
+    px_own_heard_error(&session->own, px_error_is_fatal(body));
     if (head != NULL && head->begins && !session->own.fatal)
         return on_begun_failed(session, body);
     if (head != NULL && head->kept > 0 && !session->own.fatal)
         return on_kept_failed(session, body);
     if (session->own.fatal && px_own_link_is_replaceable(session)) {
-        session->own.fatal = false;
+        px_own_heard_error(&session->own, false);
         return PX_HIDE; /* the session goes on with another link */
     }
     if (head != NULL && head->asks)
@@ -464,7 +465,7 @@ static px_fate on_failure(px_session *session, pgw_slice body)
     bool hidden = again || later || (head != NULL && head->silent);
     px_parts_fail(session);
     px_fate what = hidden ? PX_HIDE : show_error(session, head, body);
-    session->own.copy_in = false;
+    px_own_end_copy_in(&session->own);
     if (described && !later)
         px_describe_refused(session);
     if (head != NULL && head->kind != PX_REPLY_QUERY && head->kind != PX_REPLY_SYNC)

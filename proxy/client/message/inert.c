@@ -115,7 +115,7 @@ bool px_inert_relay(px_session *session)
     px_state_note_bound(session, foreign->effects, PGW_LITERAL(""));
     px_state_note_execute(session);
     px_replies_push(&session->pending.replies, PX_REPLY_QUERY)->group = true;
-    session->own.unsynced = false;
+    px_own_close_group(&session->own);
     px_changes_synced(session);
     px_relay(session, (pgw_frame){.type = 'S', .size = len});
     return true;

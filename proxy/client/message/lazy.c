@@ -513,7 +513,8 @@ void px_lazy_send(px_session *session)
     pgw_buf out = {0};
     px_session_send_begun(session);
     begun->state = PX_BEGUN_SENT;
-    begun->lazy = session->units.rerouted = false;
+    begun->lazy = false;
+    px_owner_end_reroute(&session->units);
     px_owner_go_on(&session->units); /* the COMMIT has waited, and waits no more */
     begun->kept->sent = true;
     pgw_write_close('S', KEPT, &out); /* a kept statement that failed has left the name there */
@@ -541,7 +542,7 @@ static void tell(px_session *session, pgw_frame frame, pgw_buf *error)
     if (strchr("QFS", frame.type) != NULL)
         pgw_write_ready(session->own.status, error);
     else
-        session->pending.skipping = true;
+        px_pending_skip(&session->pending, true);
     px_session_put(session, error);
     px_riding_is_ordinary(session);
     if (frame.type == 'Q')
@@ -560,7 +561,7 @@ bool px_lazy_tells(px_session *session, pgw_frame frame)
     pgw_certainly(pgw_end(&error, at));
     px_count_error(session->worker->metrics, pgw_error_field(pgw_slice_buf(&begun->failure), 'C'));
     pgw_buf_clear(&begun->failure);
-    session->units.rerouted = session->units.repeated = false;
+    px_owner_end_reroute(&session->units);
     px_session_drop_group(session);
     if (begun->commits)
         px_ended_commit(session, &error);

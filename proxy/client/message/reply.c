@@ -30,17 +30,12 @@ enum { READY = PGW_HEADER + 1 }; /* bytes of ReadyForQuery */
 
 /* ---- what a statement did ---- */
 
-static void forget_prepared(px_session *session)
-{
-    px_statements_clear(&session->names.statements);
-    session->names.untold = false;
-}
-
 static void discard_all(px_session *session)
 {
-    forget_prepared(session);
-    session->who.is_private = session->who.identity->replication != NULL;
-    session->own.has_state = session->who.output_changed = false;
+    px_prepared_names_clear(&session->names);
+    px_settings_judge(session, false);
+    px_settings_output(session, false);
+    px_own_discard_state(&session->own);
     px_state_discard(session);
     px_drawn_forget(session);
     for (size_t i = RW_REPORTED; i < RW_TRACKED; i++)
@@ -55,7 +50,7 @@ static void after_statement(px_session *session, const px_text *text, size_t i)
     if (statement->effects & RW_EFFECT_PREPARE)
         px_names_by_sql(session, text, i);
     if ((statement->effects & RW_EFFECT_DEALLOCATE) && statement->name.len == 0)
-        forget_prepared(session);
+        px_prepared_names_clear(&session->names);
     else if (statement->effects & RW_EFFECT_DEALLOCATE)
         px_statements_remove(&session->names.statements, statement->name);
     if (statement->warning > 0)
@@ -107,13 +102,12 @@ static void on_name_changed(px_session *session, pgw_slice body)
     if (is_tag(body, "DISCARD ALL"))
         discard_all(session);
     else if (is_tag(body, "DEALLOCATE ALL"))
-        forget_prepared(session);
+        px_prepared_names_clear(&session->names);
     else if (is_tag(body, "DEALLOCATE"))
         px_statements_remove(&session->names.statements, pgw_slice_str(session->names.deallocates));
     else
         return;
-    free(session->names.deallocates);
-    session->names.deallocates = NULL;
+    px_prepared_names_end_deallocate(&session->names);
 }
 
 /* Takes CommandComplete. False: it is of a command of keyspread's own, run with a statement of its
@@ -140,7 +134,7 @@ static px_fate pop(px_session *session)
 {
     const px_reply *head = px_replies_head(&session->pending.replies);
     bool swallow = head->swallow || head->part;
-    session->own.ran = session->own.ran || head->kind == PX_REPLY_EXECUTE;
+    px_own_heard_end(&session->own, head->kind == PX_REPLY_EXECUTE);
     px_replies_pop(&session->pending.replies);
     return swallow ? PX_HIDE : PX_SHOW;
 }
@@ -159,17 +153,14 @@ static px_fate on_setting(px_session *session, pgw_slice body)
 
 static px_fate on_ready(px_session *session, pgw_slice body)
 {
-    session->own.status = body.len > 0 ? body.ptr[0] : 'I';
-    session->own.ran = session->own.copy_in = false;
+    px_own_heard_ready(&session->own, body);
     if (session->own.copy != NULL)
         px_copied_over(session);
     px_settings_told(session);
     if (session->own.status == 'I' && session->names.portals.names.count > 0)
         px_statements_clear(&session->names.portals);
-    if (session->own.alters && session->own.status == 'I') {
-        session->own.alters = false;
+    if (session->own.status == 'I' && px_own_take_alters(&session->own))
         px_greeting_renew(session->worker);
-    }
     if (session->own.status == 'I')
         px_changes_end(session);
     px_state_ended(session);
@@ -185,9 +176,10 @@ static px_fate on_ready(px_session *session, pgw_slice body)
     bool asked = head->asks && head->asks != PX_ASKS_AHEAD;
     bool described = head->describe_plan && session->wait == PX_WAIT_DESCRIBE;
     px_fate what = pop(session);
-    bool more = session->pending.replies.count > 0;
-    session->pending.undecided = session->pending.undecided && more;
-    session->own.unsynced = session->own.unsynced && more; /* a Query ends a group as a Sync does */
+    if (session->pending.replies.count == 0) { /* A Query ends a group as a Sync does. */
+        px_pending_decide(&session->pending);
+        px_own_close_group(&session->own);
+    }
     if (asked && px_settle_ready(session))
         return PX_SHOW;
     if (described) {
@@ -270,7 +262,7 @@ static px_fate on_executed(px_session *session, px_reply *head, pgw_slice body)
         on_name_changed(session, body);
     if (session->own.ordinary > 0 && is_tag(body, "CREATE TABLE")) {
         px_unspread_warn(session, session->own.ordinary);
-        session->own.ordinary = 0;
+        px_own_set_ordinary(&session->own, 0);
     }
     px_fate popped = pop(session);
     return what == PX_INSTEAD ? PX_INSTEAD : popped;
@@ -310,9 +302,8 @@ static void described_otherwise(px_session *session, const px_reply *head)
     px_changes_stale(session);
     if (!head->describe_plan)
         return;
-    session->units.repeated = true;
-    for (size_t i = 0; i < session->group.count; i++)
-        session->group.held[i].on_link = false;
+    px_owner_repeat(&session->units);
+    px_group_lose_link(&session->group);
 }
 
 /* Passes ParameterDescription without the parameters of the hashes. */
@@ -412,7 +403,7 @@ static void miss_sync(px_session *session)
 {
     pgw_buf out = {0};
     pgw_write_flush(&out);
-    session->own.unsynced = true;
+    px_own_open_group(&session->own);
     if (session->wait == PX_WAIT_IDLE)
         px_session_send(session, &out);
     pgw_buf_free(&out);
@@ -423,7 +414,7 @@ static void on_copy_in(px_session *session, const px_reply *head)
     if (head == NULL)
         return;
     bool executed = head->kind == PX_REPLY_EXECUTE, tail;
-    session->own.copy_in = !px_replies_begin_copy(&session->pending.replies, &tail);
+    px_own_heard_copy_in(&session->own, !px_replies_begin_copy(&session->pending.replies, &tail));
     if (executed && tail)
         miss_sync(session);
 }
@@ -538,7 +529,7 @@ static bool move(px_session *session, px_link *link, size_t here)
         px_link_consume(link, part);
     else
         px_link_pass_on(link, session->peer.stream, part);
-    session->own.left -= part;
+    px_own_passed_on(&session->own, part);
     return session->own.left == 0;
 }
 
@@ -622,8 +613,7 @@ static bool take_message(px_session *session, px_link *link, pgw_slice input)
     }
     pgw_slice body = whole ? pgw_frame_body(input, frame) : (pgw_slice){NULL, 0};
     px_fate what = on_message(session, frame.type, body);
-    session->own.left = frame.size;
-    session->own.dropped = what != PX_SHOW;
+    px_own_pass_on(&session->own, frame.size, what != PX_SHOW);
     return move(session, link, input.len);
 }
 
@@ -663,7 +653,7 @@ void px_reply_input(px_session *session)
         px_link_pause(link);
     if (session->pending.replies.count == 0 &&
         !session->own.unsynced) /* all settings were reported before this ReadyForQuery */
-        session->pending.zone_moving = false;
+        px_pending_know_zone(&session->pending);
     if (session->pending.replies.count == 0) {
         px_refill_ask(session);
         if (px_link_is_borrowed(link))

@@ -88,7 +88,7 @@ static bool handle_query(px_session *session, pgw_frame frame, pgw_slice message
             send_told(session, frame);
         else
             px_relay(session, frame);
-        session->names.unnamed_on_link = false;
+        px_prepared_names_set_unnamed(&session->names, false);
         break;
     case PX_STEP_DONE:
         px_relay_drop(session, frame);
@@ -142,12 +142,12 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
         px_reply *reply =
             px_replies_push(&session->pending.replies, reply_kind(frame.type, message));
         if (reply->kind == PX_REPLY_EXECUTE && session->pending.commits)
-            session->pending.undecided = true;
+            px_pending_note_commit(&session->pending, true);
         pgw_slice name = {message.ptr + PGW_HEADER, 0};
         if (frame.type == 'P') {
             name.len = strnlen(name.ptr, message.len - PGW_HEADER);
             px_names_foreign(session, reply, pgw_name_significant(name), message);
-            session->known.touched |= session->known.parsed.effects & RW_EFFECT_DRAWS;
+            px_state_note_draws(session, session->known.parsed.effects);
         } else if (reply->kind == PX_REPLY_CLOSE && session->names.statements.names.count > 0 &&
                    message.ptr[PGW_HEADER] == 'S' && message.len == frame.size) {
             name.ptr++;
@@ -159,7 +159,7 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
             px_state_note_bind(session, message);
         else if (frame.type == 'E')
             note_execute(session, reply, executed);
-        session->own.unsynced = true;
+        px_own_open_group(&session->own);
     }
     if (frame.type == 'P' && frame.size > PX_HOLD_BYTES) {
         px_relay_text(session, frame);
@@ -215,8 +215,12 @@ static bool handle_malformed(px_session *session, pgw_frame frame)
         return false;
     bool sync = frame.type == 'S';
     px_replies_push(&session->pending.replies, sync ? PX_REPLY_SYNC : PX_REPLY_CLOSE);
-    session->own.unsynced = !sync;
-    session->pending.skipping = session->pending.skipping && !sync;
+    if (sync) {
+        px_own_close_group(&session->own);
+        px_pending_skip(&session->pending, false);
+    } else {
+        px_own_open_group(&session->own);
+    }
     px_relay(session, frame);
     return true;
 }
@@ -238,7 +242,7 @@ static bool handle_sync(px_session *session, pgw_frame frame)
         if (session->own.link != NULL && !session->pending.skipping &&
             !px_session_need_link(session))
             return false;
-        session->pending.skipping = false;
+        px_pending_skip(&session->pending, false);
         pgw_buf out = {0};
         pgw_write_ready(session->own.status, &out);
         px_stream_put_buf(session->peer.stream, &out);
@@ -246,11 +250,11 @@ static bool handle_sync(px_session *session, pgw_frame frame)
         px_relay_drop(session, frame);
         return true;
     }
-    session->pending.skipping = false;
+    px_pending_skip(&session->pending, false);
     bool refused = session->own.begun != NULL && session->own.begun->state == PX_BEGUN_FAILED;
     if (!session->own.copy_in) {
         px_replies_push(&session->pending.replies, PX_REPLY_SYNC)->swallow = refused;
-        session->own.unsynced = false;
+        px_own_close_group(&session->own);
         px_changes_synced(session);
     }
     px_relay(session, frame);
@@ -312,7 +316,7 @@ static bool handle_copy(px_session *session, pgw_frame frame)
     if (frame.type != 'd' && !session->own.copy_in)
         px_replies_end_copy(&session->pending.replies);
     if (frame.type != 'd')
-        session->own.copy_in = false;
+        px_own_end_copy_in(&session->own);
     px_relay(session, frame);
     return true;
 }
@@ -341,7 +345,7 @@ static bool handle_oversized(px_session *session, pgw_frame frame, pgw_slice mes
         return refuse_large(session);
     if (session->group.count > 0 && !px_forward_group(session))
         return false;
-    session->known.parsed = (px_foreign){.effects = PX_UNREAD};
+    px_state_parse(session, PX_UNREAD);
     if (frame.type != 'Q')
         return pass_extended(session, frame, message);
     if (!px_session_need_link(session))
@@ -498,7 +502,7 @@ static void fail_copy(px_session *session)
 {
     pgw_buf out = {0};
     pgw_write_copy_fail("another statement came instead of the data's end", &out);
-    session->own.copy_in = false;
+    px_own_end_copy_in(&session->own);
     px_session_send(session, &out);
     pgw_buf_free(&out);
 }

@@ -87,7 +87,7 @@ static bool may_commit(const px_session *session, const px_text *text)
 static void send_text(px_session *session, px_text *text)
 {
     px_names_of_script(session, &text->script);
-    session->pending.undecided = session->pending.undecided || may_commit(session, text);
+    px_pending_note_commit(&session->pending, may_commit(session, text));
     bool alone = text->script.count == 1 && session->own.status == 'I' &&
                  session->pending.replies.count == 0;
     px_changes_note(session, px_script_changes(session, text->text, &text->script));
@@ -102,7 +102,7 @@ static void send_text(px_session *session, px_text *text)
     px_owner_go_on(&session->units);
     px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
     px_reply_is_about(&session->pending.replies, reply, text);
-    session->names.unnamed_on_link = false;
+    px_prepared_names_set_unnamed(&session->names, false);
     px_session_send(session, &message);
     pgw_buf_free(&message);
     for (size_t i = 0; i < text->script.count; i++)
@@ -134,7 +134,7 @@ static px_step answer_refusal(px_session *session, const px_text *text)
     if (!px_session_idle(session) && !px_session_need_link(session))
         return PX_STEP_LATER;
     px_refuse(session, text->refusals[px_text_first_refused(text)], false);
-    session->hand.doubted = false;
+    px_session_set_doubted(session, false);
     return PX_STEP_DONE;
 }
 
@@ -157,7 +157,7 @@ static px_step refuse_unread(px_session *session, const px_text *text)
         return PX_STEP_LATER;
     }
     px_refuse_unread(session, text->text, text->refusals[px_text_first_refused(text)], false);
-    session->hand.doubted = false;
+    px_session_set_doubted(session, false);
     return PX_STEP_DONE;
 }
 
@@ -199,7 +199,7 @@ static px_step refuse_key(px_session *session, const pgw_error *error)
     if (!px_session_idle(session) && !px_session_need_link(session))
         return PX_STEP_LATER;
     px_refuse(session, error, false);
-    session->hand.doubted = false;
+    px_session_set_doubted(session, false);
     return PX_STEP_DONE;
 }
 
@@ -222,7 +222,7 @@ static px_step look_into(px_session *session, px_text *text)
         !px_copied_may_begin(session, text->script.statements[0].copy, &error))
         return refuse_key(session, &error);
     if (batchable && !text->refused && px_session_idle(session)) {
-        session->hand.doubted = false;
+        px_session_set_doubted(session, false);
         px_standing standing = px_session_standing(session);
         px_submit_script(&session->units, &standing, text);
         px_session_set_wait(session, PX_WAIT_UNIT);
@@ -231,14 +231,15 @@ static px_step look_into(px_session *session, px_text *text)
     }
     if (batchable && !text->refused && session->own.begun != NULL &&
         px_lazy_keeps_text(session, text)) {
-        session->hand.doubted = false;
+        px_session_set_doubted(session, false);
         return PX_STEP_DONE;
     }
     if (!px_session_need_link(session))
         return PX_STEP_LATER;
     px_standing standing = px_session_standing(session);
     px_obstacle_count_text(&session->units, &standing, text);
-    session->units.rerouted = session->hand.doubted = false;
+    px_owner_end_reroute(&session->units);
+    px_session_set_doubted(session, false);
     send_text(session, text);
     return PX_STEP_DONE;
 }
@@ -309,7 +310,7 @@ static px_step send_rest(px_session *session)
     if (!px_session_need_link(session))
         return PX_STEP_LATER;
     send_text(session, session->units.text);
-    session->units.rerouted = false;
+    px_owner_end_reroute(&session->units);
     px_owner_drop_statement(&session->units);
     return PX_STEP_DONE;
 }
@@ -320,7 +321,7 @@ static px_step refuse_unanswered(px_session *session)
     if (px_own_look_doubts_keys(session))
         return PX_STEP_LATER;
     px_refuse(session, px_keys_failure(session), false);
-    session->hand.doubted = false;
+    px_session_set_doubted(session, false);
     return PX_STEP_DONE;
 }
 
@@ -378,7 +379,7 @@ static px_step submit_like(px_session *session, px_likeness *of, const px_alike_
     pgw_env env = px_settings_env(session);
     if (!px_submit_alike(&session->units, &standing, of, asked, &env))
         return PX_STEP_PASS;
-    session->hand.doubted = false;
+    px_session_set_doubted(session, false);
     px_session_set_wait(session, PX_WAIT_UNIT);
     px_refill_ask(session);
     return PX_STEP_LATER;

@@ -19,7 +19,8 @@
 static px_step sync_on_link(px_session *session)
 {
     px_step step = px_forward_group(session) ? PX_STEP_PASS : PX_STEP_LATER;
-    session->units.rerouted = session->units.rerouted && step == PX_STEP_LATER;
+    if (step != PX_STEP_LATER)
+        px_owner_end_reroute(&session->units);
     if (!session->units.rerouted)
         px_owner_drop_statement(&session->units);
     return step;
@@ -93,13 +94,11 @@ static px_step replan(px_session *session, size_t i)
     session->hand.replans = 0;
     if (step == PX_STEP_LATER)
         return step;
-    session->units.rerouted =
-        session->units.rerouted || fresh == NULL || fresh->insert->obstacle != RW_BATCHABLE;
+    px_owner_note_reroute(&session->units,
+                          fresh == NULL || fresh->insert->obstacle != RW_BATCHABLE);
     if (group->count == 0) /* the group was refused */
         return PX_STEP_DONE;
-    group->held[i].on_link = group->held[i].on_link && group->held[i].plan == fresh;
-    px_plan_drop(group->held[i].plan);
-    group->held[i].plan = fresh;
+    px_group_replan(group, i, fresh);
     return PX_STEP_DONE;
 }
 
@@ -129,10 +128,10 @@ static bool looks_again(px_session *session)
 {
     if (session->units.repeated)
         return false;
-    session->units.repeated = true;
-    session->hand.doubted = false;
+    px_owner_repeat(&session->units);
+    px_session_set_doubted(session, false);
     bool waits = px_own_look_doubts(session, NULL);
-    session->hand.doubted = false;
+    px_session_set_doubted(session, false);
     return waits;
 }
 
@@ -253,7 +252,7 @@ static bool is_bulk(const px_group *group)
 static bool may_be_unit(px_group *group)
 {
     size_t statements = px_group_count_statements(group);
-    group->describes = statements > 1 && has_new(group);
+    px_group_describe(group, statements > 1 && has_new(group));
     if (!px_group_runs_all(group) || group->describes)
         return false;
     return statements <= 1 || (statements <= PX_UNIT_MOST && !is_bulk(group));

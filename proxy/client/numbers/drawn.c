@@ -3,6 +3,7 @@
 
 #include "protocol/frontend.h"
 #include "proxy/client/core/session.h"
+#include "proxy/client/standing/doubt.h"
 
 #include <string.h>
 
@@ -155,7 +156,7 @@ bool px_drawn_tell(px_session *session, char type, pgw_slice *message)
             write_instead(*message, text, pgw_slice_buf(&told), &session->hand.told);
         pgw_buf_free(&told);
         if (type == 'P') /* the statement may be run again later */
-            session->known.touched |= RW_EFFECT_DRAWS;
+            px_state_note_draws(session, RW_EFFECT_DRAWS);
     }
     if (session->hand.told.len == 0)
         return false;

@@ -244,7 +244,7 @@ static bool ask(px_session *session, const px_keys_of *of, pgw_error *error)
         return false;
     }
     pgw_buf out = {0};
-    session->known.asking = 0;
+    px_ask_nothing(session);
     px_ask_with(session, keys->question.sql, bound ? &values : NULL, PX_ASKS_KEYS, &out);
     px_ask_send(session, PX_ASKS_KEYS, &out);
     px_session_set_wait(session, PX_WAIT_STATE);
@@ -292,7 +292,7 @@ void px_keys_share_now(px_session *session, const rw_insert *insert)
     const struct px_keys *keys = session->hand.keys;
     if (group->count > 0 && group->now == NULL && keys != NULL && wants_now(insert) &&
         keys->known == insert->wanted_count && !keys->answers[0].null)
-        group->now = pgw_arena_copy(&group->memory, keys->answers[0].text).ptr;
+        px_group_share_now(group, keys->answers[0].text);
 }
 
 static const rw_answer *given_before(px_session *session, const rw_insert *insert)
@@ -398,7 +398,7 @@ void px_keys_answered(px_session *session)
         px_reserve_end(session->worker, keys->reserve, true);
     if (!keys->ahead) /* The numbers drawn now may come after blocks that others drew, which are not
                          for this session any more. */
-        session->own.drew_apart = px_reserve_blocks();
+        px_own_draw_apart(&session->own, px_reserve_blocks());
     keys->reserve = NULL;
 }
 
@@ -428,7 +428,7 @@ static bool fails_in_part(const px_session *session, const struct px_keys *keys)
 void px_keys_failed(px_session *session, pgw_slice body)
 {
     struct px_keys *keys = session->hand.keys;
-    session->known.asking = 0;
+    px_ask_nothing(session);
     if (session->own.unsynced && session->wait == PX_WAIT_STATE)
         px_session_set_wait(session, PX_WAIT_NOTHING); /* the error ends its group */
     if (keys == NULL)

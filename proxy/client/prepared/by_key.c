@@ -39,7 +39,7 @@ static px_reply *send_message(px_session *session, px_reply_kind kind, px_lookup
         px_lookups_take(lookups);
     px_session_send(session, out);
     pgw_buf_free(out);
-    session->own.unsynced = true;
+    px_own_open_group(&session->own);
     return reply;
 }
 
@@ -57,7 +57,7 @@ px_step px_by_key_parse(px_session *session, const px_said *said)
     px_reply *reply = send_message(session, PX_REPLY_PARSE, lookups, &out);
     px_names_by_key(session, reply, name, pgw_slice_buf(&kept));
     pgw_buf_free(&kept);
-    session->known.by_key = true;
+    px_names_note_by_key(session);
     return PX_STEP_DONE;
 }
 

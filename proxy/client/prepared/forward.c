@@ -51,7 +51,7 @@ static void send_bind(px_session *session, const pgw_bind *bind, px_plan *plan, 
     px_plan_take(plan);
     reply->swallow = swallow;
     px_session_send(session, message);
-    session->own.unsynced = true;
+    px_own_open_group(&session->own);
     px_statements_put(&session->names.portals, bind->portal, plan, true);
 }
 
@@ -94,7 +94,7 @@ bool px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, b
     } else {
         px_refuse(session, &bound.error, true);
     }
-    session->hand.doubted = false;
+    px_session_set_doubted(session, false);
     px_plan_drop(sent);
     pgw_buf_free(&out);
     pgw_arena_free(&arena);
@@ -110,13 +110,13 @@ px_reply *px_forward_raw(px_session *session, px_reply_kind kind, px_plan *plan,
     if (plan != NULL)
         px_plan_take(plan);
     if (kind == PX_REPLY_EXECUTE && plan != NULL && session->own.status == 'I')
-        session->pending.undecided = true;
+        px_pending_note_commit(&session->pending, true);
     if (kind == PX_REPLY_EXECUTE && plan != NULL)
         px_script_note_plan(session, plan);
     if (session->own.begun != NULL)
         px_session_send_begun(session);
     px_link_send(session->own.link, message.ptr, message.len);
-    session->own.unsynced = true;
+    px_own_open_group(&session->own);
     return reply;
 }
 
@@ -183,9 +183,8 @@ static void forward_foreign_parse(px_session *session, const px_held *held)
     if (session->units.repeated && name.len > 0) /* the backend may have described it */
         px_names_close_unsynced(session, name);
     px_reply *reply = px_forward_raw(session, PX_REPLY_PARSE, NULL, false, held->said->message);
-    session->known.parsed = (px_foreign){.effects = PX_UNREAD,
-                                         .generation = session->known.generation,
-                                         .moving = session->known.moving = true};
+    px_state_parse(session, PX_UNREAD)->moving = true;
+    px_state_note_moving(session, true);
     px_names_foreign(session, reply, name, held->said->message);
 }
 
@@ -220,7 +219,7 @@ static void forward_held(px_session *session, size_t i)
         forward_held_parse(session, held, said->as.parse.name);
         return;
     case 'B':
-        session->hand.doubted = true; /* later messages do not wait for another look */
+        px_session_set_doubted(session, true); /* later messages do not wait for another look */
         px_forward_bind(session, &said->as.bind, held->plan, held->answered);
         return;
     case 'E':
@@ -250,7 +249,7 @@ static void drop_unnamed_there(px_session *session)
         px_statements_move(&session->names.statements, statement, false);
     for (size_t i = 0; i < group->failing; i++)
         if (is_unnamed_parse(group, i))
-            group->held[i].on_link = false;
+            px_group_set_on_link(group, i, false);
 }
 
 bool px_forward_fails(px_session *session, pgw_slice body)
@@ -258,15 +257,14 @@ bool px_forward_fails(px_session *session, pgw_slice body)
     px_group *group = &session->group;
     if (session->own.unsynced || session->own.fatal || group->failure != NULL)
         return false;
-    group->failing = PX_GROUP_NONE;
+    size_t failing = PX_GROUP_NONE;
     for (size_t i = 0; i < group->count; i++)
         if (group->held[i].on_link && !group->held[i].answered)
-            group->failing = i;
-    if (group->failing == PX_GROUP_NONE)
+            failing = i;
+    if (failing == PX_GROUP_NONE)
         return false; /* the statement was described before, and is bound */
+    px_group_fail(group, failing, body);
     drop_unnamed_there(session);
-    group->failure = pgw_alloc(sizeof *group->failure);
-    pgw_error_read(body, group->failure);
     return true;
 }
 

@@ -65,19 +65,16 @@ static px_step refuse_text(px_session *session, const pgw_parse *parse, const px
         return PX_STEP_LATER;
     px_step step = px_prepare_refuse(session, &parse->name, error);
     if (step == PX_STEP_DONE)
-        session->hand.doubted = false;
+        px_session_set_doubted(session, false);
     return step;
 }
 
-/* A PREPARE that is carried out later. Only one is known at a time. */
+/* A PREPARE that is carried out later. */
 static void note_prepare(px_session *session, pgw_slice text, const rw_statement *statement)
 {
     px_prepared_names *names = &session->names;
-    names->untold = names->untold || (names->prepares != NULL &&
-                                      !pgw_slice_eq_str(statement->name, names->prepares));
-    free(names->prepares);
-    names->prepares = pgw_strndup(statement->name.ptr, statement->name.len);
-    px_orders *orders = px_names_orders(session);
+    px_orders *orders = px_prepared_names_orders(names);
+    px_prepared_names_parse_prepare(names, statement->name);
     orders->prepared = session->known.parsed;
     pgw_buf_clear(&orders->prepared_text);
     if (px_statements_have_room(&names->statements, text.len))
@@ -90,16 +87,14 @@ static void note_prepared_effects(px_session *session, pgw_slice text, const rw_
 {
     px_script_note(session, script, false);
     if (script->effects & RW_EFFECT_TRANSACTION)
-        session->pending.commits = true;
+        px_pending_prepare_commit(&session->pending);
     px_names_of_script(session, script);
     for (size_t i = 0; i < script->count; i++) {
         const rw_statement *statement = &script->statements[i];
         if (statement->effects & RW_EFFECT_PREPARE)
             note_prepare(session, text, statement);
-        if (statement->effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_DISCARD_ALL)) {
-            free(session->names.deallocates);
-            session->names.deallocates = pgw_strndup(statement->name.ptr, statement->name.len);
-        }
+        if (statement->effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_DISCARD_ALL))
+            px_prepared_names_parse_deallocate(&session->names, statement->name);
     }
 }
 
@@ -210,7 +205,7 @@ static void note_names(px_session *session, const rw_statement *only, pgw_slice 
     parsed->defines = defines || would_make;
     parsed->generation = px_state_generation(session, parsed);
     parsed->moving |= would_make || px_state_would_write(session, text, catalog);
-    session->known.moving = session->known.moving || parsed->moving;
+    px_state_note_moving(session, parsed->moving);
 }
 
 static void keep_lookups(px_session *session, pgw_slice text, const rw_statement *only,
@@ -220,8 +215,9 @@ static void keep_lookups(px_session *session, pgw_slice text, const rw_statement
     pgw_arena arena = {0};
     const pgw_env env = px_settings_env(session);
     if (px_statements_have_room(&session->names.statements, text.len))
-        session->names.lookups =
-            px_lookups_new(text, only, catalog, &(pgw_reading){&env, &arena, &error}, types);
+        px_prepared_names_look_up(
+            &session->names,
+            px_lookups_new(text, only, catalog, &(pgw_reading){&env, &arena, &error}, types));
     pgw_arena_free(&arena);
 }
 
@@ -232,7 +228,7 @@ static void keep_reads(px_session *session, const rw_statement *only, px_catalog
     if (only->reads == NULL || session->names.lookups != NULL)
         return;
     px_names_read(session, px_reads_new(catalog, only->reads));
-    session->known.by_key = true;
+    px_names_note_by_key(session);
 }
 
 /* The first error of a text that is refused. */
@@ -261,7 +257,7 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     rw_explain_query(text, view, now, &arena, &script);
     px_step step = PX_STEP_PASS;
     const rw_statement *only = px_same_read(&script, types, &arena);
-    session->own.ordinary = only != NULL ? only->warning : 0;
+    px_own_set_ordinary(&session->own, only != NULL ? only->warning : 0);
     bool changes_key = only != NULL && only->change != NULL;
     bool sets_key = changes_key || (only != NULL && only->same_count > 0);
     bool by_key = only != NULL && rw_statement_is_changed(only) && !again &&
@@ -284,14 +280,15 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
         *plan = plan_of_insert(session, arena, only, (px_source){catalog, view}, types, &error);
         if (*plan == NULL)
             return refuse_text(session, parse, catalog, &error);
-        session->hand.doubted = false;
+        px_session_set_doubted(session, false);
         return PX_STEP_DONE;
     } else if ((script.unseen || (only != NULL && only->copy != NULL)) &&
                px_own_look_doubts(session, catalog)) {
         step = PX_STEP_LATER;
     } else if (script.effects != 0) {
-        session->known.parsed.effects = px_script_changes(session, text, &script);
-        px_stores_note(session, &session->known.parsed, script.effects, text, catalog);
+        px_foreign *parsed = &session->known.parsed;
+        parsed->effects = px_script_changes(session, text, &script);
+        px_stores_note(session, parsed, script.effects, text, catalog);
         note_names(session, only, text, catalog);
         if (!again && px_prepare_link(session) == PX_STEP_LATER)
             step = PX_STEP_LATER;
@@ -302,7 +299,8 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
         keep_lookups(session, text, only, catalog, types);
     if (only != NULL && step == PX_STEP_PASS && !again)
         keep_reads(session, only, catalog);
-    session->hand.doubted = session->hand.doubted && step != PX_STEP_PASS;
+    if (step == PX_STEP_PASS)
+        px_session_set_doubted(session, false);
     pgw_arena_free(&arena);
     return step;
 }

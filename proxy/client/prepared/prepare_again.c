@@ -60,7 +60,8 @@ static void keep_as_foreign(px_session *session, const pgw_parse *parse, px_plan
         px_statements_put(&session->names.statements, parse->name, NULL, false);
     px_statements_keep(&session->names.statements, statement, pgw_slice_buf(&message));
     statement->foreign = session->known.parsed;
-    statement->foreign.moving = session->known.moving = true;
+    statement->foreign.moving = true;
+    px_state_note_moving(session, true);
     statement->was = was;
     pgw_buf_free(&message);
 }
@@ -148,12 +149,12 @@ static px_step plan_again(px_session *session, pgw_slice name, px_plan *old,
     pgw_buf types = {0};
     size_t count = types_of(old, &types);
     pgw_parse parse = {name, px_plan_client_text(old), pgw_slice_buf(&types), count};
-    session->known.parsed =
-        (px_foreign){.effects = PX_UNREAD, .generation = session->known.generation, .moving = true};
+    px_state_parse(session, PX_UNREAD)->moving = true;
     px_plan *fresh = old;
     bool doubted = session->hand.doubted; /* the Bind at hand goes on, and keeps its mark */
     px_step step = px_prepare(session, &parse, &fresh);
-    session->hand.doubted = session->hand.doubted || doubted;
+    if (doubted)
+        px_session_set_doubted(session, true);
     if (fresh != NULL)
         step = settle_again(session, &parse, old, fresh);
     else if (step == PX_STEP_PASS && session->hand.replans == 0 &&

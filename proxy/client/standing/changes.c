@@ -72,6 +72,36 @@ void px_changes_note(px_session *session, unsigned effects)
     session->ddl.seen = session->ddl.seen || effects & telling;
 }
 
+void px_changes_bind(px_session *session, unsigned effects, bool named)
+{
+    if (effects & RW_EFFECT_DDL && named) /* a named portal may outlive the Sync */
+        session->ddl.portal = true;
+    else if (effects & RW_EFFECT_DDL)
+        session->ddl.bound = true;
+}
+
+void px_changes_execute(px_session *session, unsigned effects)
+{
+    px_changes_note(session, effects);
+    session->ddl.unsynced = session->ddl.unsynced || session->ddl.bound || session->ddl.portal;
+}
+
+void px_changes_end_portals(px_session *session)
+{
+    session->ddl.portal = false;
+}
+
+void px_changes_see(px_session *session, px_catalog *catalog)
+{
+    px_changes_forget(session);
+    session->ddl.catalog = catalog;
+}
+
+void px_changes_doubt_from(px_session *session, uint64_t at)
+{
+    session->ddl.doubts_from = at;
+}
+
 bool px_changes_unseen(const px_session *session)
 {
     return session->own.unsynced && (session->ddl.unsynced || session->ddl.own) &&

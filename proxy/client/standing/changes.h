@@ -23,6 +23,11 @@ void px_changes_stale(struct px_session *session);
 /* Notes that something with these effects is sent: what is known of configured tables may be wrong
  * then. */
 void px_changes_note(struct px_session *session, unsigned effects);
+/* A statement with these effects is bound to a portal, `named` or not: what it may change is
+ * changed when that is run. */
+void px_changes_bind(struct px_session *session, unsigned effects, bool named);
+/* What is bound, with these effects, is run. */
+void px_changes_execute(struct px_session *session, unsigned effects);
 /* Whether the tables may have been changed in the group at hand, and were not looked at since. */
 bool px_changes_unseen(const struct px_session *session);
 /* The tables as the session's own transaction, or the group at hand, has made them; NULL: it has
@@ -35,6 +40,12 @@ const px_catalog *px_changes_told(const struct px_session *session);
 void px_changes_synced(struct px_session *session);
 /* To be called when what this session did to the schema is done, or perhaps is. */
 void px_changes_end(struct px_session *session);
+/* The transaction has ended, and with it its portals. */
+void px_changes_end_portals(struct px_session *session);
+/* The session's own transaction sees these tables, which are given away. */
+void px_changes_see(struct px_session *session, px_catalog *catalog);
+/* A wrong value has the tables looked at again from `at` on; px_worker_now(). */
+void px_changes_doubt_from(struct px_session *session, uint64_t at);
 /* Forgets what the session's own transaction has made of the tables. */
 void px_changes_forget(struct px_session *session);
 

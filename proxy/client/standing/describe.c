@@ -28,7 +28,7 @@ void px_describe(px_session *session, pgw_slice name, px_plan *plan, bool sync)
         pgw_write_sync(&out);
         px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_SYNC);
         reply->swallow = reply->describe_plan = true;
-        session->own.unsynced = false;
+        px_own_close_group(&session->own);
     } else {
         pgw_write_flush(&out);
     }
@@ -47,7 +47,7 @@ void px_describe_again(px_session *session, px_statement *statement)
 void px_describe_refused(px_session *session)
 {
     px_session_drop_group(session);
-    session->pending.skipping = true;
+    px_pending_skip(&session->pending, true);
     if (session->own.unsynced)
         /* No ReadyForQuery comes before that of the client's own Sync. */
         px_session_set_wait(session, PX_WAIT_NOTHING);
@@ -100,7 +100,7 @@ void px_describe_give_up(px_session *session)
     if (plan == NULL)
         return;
     bool awaited = plan->awaited;
-    session->names.describing = NULL;
+    px_prepared_names_describe(&session->names, NULL);
     plan->describing = plan->awaited = false;
     px_plan_drop(plan);
     for (size_t i = 0; awaited && i < px_sessions_slots(worker); i++) {
@@ -122,7 +122,7 @@ static bool claim(px_session *session, px_plan *plan)
         return false;
     }
     px_describe_give_up(session);
-    session->names.describing = plan;
+    px_prepared_names_describe(&session->names, plan);
     plan->describing = true;
     px_plan_take(plan);
     return true;
@@ -159,7 +159,7 @@ bool px_describe_group(px_session *session, bool keys)
             px_names_close_unsynced(session, name);
         px_names_parse(session, name, plan, true);
         px_describe(session, name, plan, true);
-        group->held[i].on_link = true;
+        px_group_set_on_link(group, i, true);
         return false;
     }
     return true;

@@ -62,7 +62,7 @@ void px_state_note(px_session *session, unsigned effects)
     if (effects & RW_EFFECT_TRANSACTION)
         state->doubt |= state->here;
     if (effects & (RW_EFFECT_STATE))
-        session->own.has_state = true;
+        px_own_keep_state(&session->own);
 }
 
 px_foreign *px_state_foreign(px_session *session, px_statement *statement, pgw_slice name)
@@ -78,7 +78,7 @@ static void note_run(px_session *session, unsigned effects)
 {
     if (effects & RW_EFFECT_TRACKED)
         effects |= RW_EFFECT_NAMES;
-    session->pending.zone_moving = session->pending.zone_moving || px_moves_zone(effects);
+    px_pending_note_zone(&session->pending, px_moves_zone(effects));
     px_state_note(session, effects);
 }
 
@@ -102,19 +102,15 @@ void px_state_note_bound(px_session *session, unsigned effects, pgw_slice portal
 {
     session->known.bound |= effects;
     if ((effects & RW_EFFECT_PREPARE) && session->names.prepares == NULL)
-        session->names.untold = true;              /* a PREPARE whose name is not known may run */
-    if (effects & RW_EFFECT_DDL && portal.len > 0) /* a named portal may outlive the Sync */
-        session->ddl.portal = true;
-    else if (effects & RW_EFFECT_DDL)
-        session->ddl.bound = true;
+        px_prepared_names_lose_track(&session->names);
+    px_changes_bind(session, effects, portal.len > 0);
     note_run(session, effects);
 }
 
 void px_state_note_execute(px_session *session)
 {
     note_run(session, session->known.bound);
-    px_changes_note(session, session->known.bound);
-    session->ddl.unsynced = session->ddl.unsynced || session->ddl.bound || session->ddl.portal;
+    px_changes_execute(session, session->known.bound);
 }
 
 bool px_state_would_write(const px_session *session, pgw_slice text, const px_catalog *catalog)
@@ -155,13 +151,30 @@ bool px_state_would_make(const px_session *session, pgw_slice text)
     return makes;
 }
 
+px_foreign *px_state_parse(px_session *session, unsigned effects)
+{
+    session->known.parsed =
+        (px_foreign){.effects = effects, .generation = session->known.generation};
+    return &session->known.parsed;
+}
+
+void px_state_note_moving(px_session *session, bool moving)
+{
+    session->known.moving = session->known.moving || moving;
+}
+
+void px_state_note_draws(px_session *session, unsigned effects)
+{
+    session->known.touched |= effects & RW_EFFECT_DRAWS;
+}
+
 void px_state_note_prepare(px_session *session, px_foreign *foreign, pgw_slice text,
                            const px_catalog *catalog)
 {
     pgw_arena arena = {0};
     foreign->moving = px_state_would_write(session, pgw_arena_copy(&arena, text), catalog);
     foreign->generation = session->known.generation;
-    session->known.moving = session->known.moving || foreign->moving;
+    px_state_note_moving(session, foreign->moving);
     pgw_arena_free(&arena);
 }
 
@@ -204,7 +217,25 @@ void px_state_ended(px_session *session)
         return;
     state->doubt |= state->here;
     state->here = state->bound = 0;
-    session->ddl.portal = false;
+    px_changes_end_portals(session);
+}
+
+void px_state_settled(px_session *session)
+{
+    px_state *state = &session->known;
+    state->doubt = 0;
+    if (session->own.status == 'I' && !session->own.unsynced)
+        state->here = 0;
+}
+
+void px_state_know(px_state *state, bool known)
+{
+    state->known = known;
+}
+
+void px_state_judge(px_state *state, bool odd)
+{
+    state->odd = odd;
 }
 
 static void forget(px_state *state)

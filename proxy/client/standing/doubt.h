@@ -20,6 +20,13 @@ void px_state_note_execute(struct px_session *session);
 /* What is known of a statement that keyspread passes as it is, by its name (NULL: it means none of
  * a name); NULL: the statement has a plan, or is not known. */
 px_foreign *px_state_foreign(struct px_session *session, px_statement *statement, pgw_slice name);
+/* A Parse of what is none of keyspread's is at hand, with these effects: gives its record, of which
+ * nothing else is known yet, to be filled. It is good until the next call. */
+px_foreign *px_state_parse(struct px_session *session, unsigned effects);
+/* `moving`: a prepared statement would write a configured table if a name came to mean that. */
+void px_state_note_moving(struct px_session *session, bool moving);
+/* Notes the effects of a Parse as far as its statement draws numbers when it is run later. */
+void px_state_note_draws(struct px_session *session, unsigned effects);
 /* Whether a text that keyspread passes as it is would be refused or rewritten if names meant all
  * configured tables. */
 bool px_state_would_write(const struct px_session *session, pgw_slice text,
@@ -57,6 +64,13 @@ bool px_state_is_replaceable(const struct px_session *session);
 bool px_state_is_unproven(const struct px_session *session);
 
 /* ---- for settle.c ---- */
+
+/* The link has answered what the session has there: no doubt is left. */
+void px_state_settled(struct px_session *session);
+/* `known`: the answer is that of the present link, or its kind. */
+void px_state_know(px_state *state, bool known);
+/* `odd`: settings that keyspread cannot follow differ from the start. */
+void px_state_judge(px_state *state, bool odd);
 
 /* Any setting may be another after one of these effects, not only those that are followed. */
 extern const unsigned px_state_boundless;

@@ -65,7 +65,7 @@ void px_names_prepare(px_session *session, pgw_slice name)
     if (statement == NULL)
         return;
     prepare(session, statement);
-    session->own.unsynced = true;
+    px_own_open_group(&session->own);
 }
 
 void px_names_claim(px_session *session, pgw_slice name)
@@ -204,7 +204,7 @@ void px_names_close_unsynced(px_session *session, pgw_slice name)
     px_replies_push(&session->pending.replies, PX_REPLY_CLOSE)->swallow = true;
     px_session_send(session, &out);
     pgw_buf_free(&out);
-    session->own.unsynced = true;
+    px_own_open_group(&session->own);
 }
 
 void px_names_close(px_session *session, pgw_slice name)
@@ -235,7 +235,7 @@ void px_names_drop_unnamed(px_session *session)
         px_names_close(session, unnamed);
     else if (on_link && session->own.ready)
         px_names_close_unsynced(session, unnamed);
-    session->names.unnamed_on_link = false;
+    px_prepared_names_set_unnamed(&session->names, false);
     px_statements_remove(&session->names.statements, unnamed);
 }
 
@@ -253,8 +253,8 @@ void px_names_forget_unnamed(px_session *session)
 {
     px_statements *statements = &session->names.statements;
     const px_statement *ours = px_statements_find(statements, PGW_LITERAL(""));
-    session->names.unnamed_on_link =
-        session->names.unnamed_on_link || (ours != NULL && px_statements_on_link(statements, ours));
+    if (ours != NULL && px_statements_on_link(statements, ours))
+        px_prepared_names_set_unnamed(&session->names, true);
     px_statements_remove(statements, PGW_LITERAL(""));
 }
 
@@ -269,15 +269,8 @@ px_reply *px_names_parse(px_session *session, pgw_slice name, px_plan *plan, boo
     px_plan_take(plan);
     px_session_send(session, &out);
     pgw_buf_free(&out);
-    session->own.unsynced = true;
+    px_own_open_group(&session->own);
     return reply;
-}
-
-px_orders *px_names_orders(px_session *session)
-{
-    if (session->names.orders == NULL)
-        session->names.orders = pgw_calloc(1, sizeof *session->names.orders);
-    return session->names.orders;
 }
 
 void px_names_by_key(px_session *session, px_reply *reply, pgw_slice name, pgw_slice message)
@@ -291,7 +284,13 @@ void px_names_by_key(px_session *session, px_reply *reply, pgw_slice name, pgw_s
         px_statements_keep(statements, statement, message);
     statement->foreign = session->known.parsed;
     px_statements_look_up(statements, statement, session->names.lookups);
-    session->names.unnamed_on_link = session->names.unnamed_on_link || name.len == 0;
+    if (name.len == 0)
+        px_prepared_names_set_unnamed(&session->names, true);
+}
+
+void px_names_note_by_key(px_session *session)
+{
+    session->known.by_key = true;
 }
 
 void px_names_by_sql(px_session *session, const px_text *text, size_t i)
@@ -310,14 +309,14 @@ void px_names_by_sql(px_session *session, const px_text *text, size_t i)
         px_lookups_kept(prepare, &text->conditions[i], text->catalog, text->script.utf8);
     px_statements_look_up(statements, statement, lookups);
     px_lookups_drop(lookups);
-    session->known.by_key = true;
+    px_names_note_by_key(session);
 }
 
 void px_names_read(px_session *session, px_reads *reads)
 {
     if (reads == NULL && session->names.orders == NULL)
         return;
-    px_orders *orders = px_names_orders(session);
+    px_orders *orders = px_prepared_names_orders(&session->names);
     px_reads_free(orders->parsed);
     orders->parsed = reads;
 }
@@ -353,8 +352,8 @@ static void read_unnamed(px_session *session)
 void px_names_prepared(px_session *session)
 {
     px_prepared_names *names = &session->names;
-    const px_foreign *was = &px_names_orders(session)->prepared;
-    pgw_slice text = pgw_slice_buf(&px_names_orders(session)->prepared_text);
+    const px_foreign *was = &px_prepared_names_orders(&session->names)->prepared;
+    pgw_slice text = pgw_slice_buf(&px_prepared_names_orders(&session->names)->prepared_text);
     px_statement *statement =
         px_statements_put(&names->statements, pgw_slice_str(names->prepares), NULL, true);
     statement->foreign = (px_foreign){.stores = was->stores,
@@ -364,8 +363,7 @@ void px_names_prepared(px_session *session)
                                       .generation = was->generation};
     if (was->stores && text.len > 0 && px_statements_have_room(&names->statements, text.len))
         px_statements_keep_prepare(&names->statements, statement, text);
-    free(names->prepares);
-    names->prepares = NULL;
+    px_prepared_names_end_prepare(names);
 }
 
 /* Keeps the Parse of an unnamed statement that executes others: it is looked at again when it is
@@ -378,7 +376,7 @@ static void keep_executed(px_session *session, pgw_slice message)
     if (session->names.orders != NULL)
         pgw_buf_clear(&session->names.orders->executed);
     if (parsed->executes && message.len <= PX_KEPT_PARSE)
-        pgw_buf_add_slice(&px_names_orders(session)->executed, message);
+        pgw_buf_add_slice(&px_prepared_names_orders(&session->names)->executed, message);
 }
 
 pgw_slice px_names_executed(const px_session *session, pgw_slice name)
@@ -397,7 +395,7 @@ void px_names_foreign(px_session *session, px_reply *reply, pgw_slice name, pgw_
     if (name.len == 0) {
         if (known)
             px_reply_renames(&session->pending.replies, reply, &session->names.statements, name);
-        session->names.unnamed_on_link = true;
+        px_prepared_names_set_unnamed(&session->names, true);
         session->known.unnamed = session->known.parsed;
         read_unnamed(session);
     } else if (!known) {

@@ -41,11 +41,11 @@ void px_names_foreign(struct px_session *session, px_reply *reply, pgw_slice nam
  * remembered with these, and with the message that was sent. */
 void px_names_by_key(struct px_session *session, px_reply *reply, pgw_slice name,
                      pgw_slice message);
+/* A prepared statement may have lookups. */
+void px_names_note_by_key(struct px_session *session);
 /* Statement `i` of a text has been carried out: a PREPARE, which is remembered with the conditions
  * that it was sent with. */
 void px_names_by_sql(struct px_session *session, const px_text *text, size_t i);
-/* The session's record of PREPARE and EXECUTE that were parsed; made if it is not there. */
-struct px_orders *px_names_orders(struct px_session *session);
 /* Notes how the Parse at hand reads configured tables (NULL: it does not); `reads` is given away.
  */
 void px_names_read(struct px_session *session, px_reads *reads);

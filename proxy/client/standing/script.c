@@ -2,6 +2,7 @@
 
 #include "proxy/backend/catalog/catalog.h"
 #include "proxy/client/core/session.h"
+#include "proxy/client/core/settings.h"
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/doubt.h"
 #include "rewrite/statement/script/script.h"
@@ -29,10 +30,10 @@ void px_script_note(px_session *session, const rw_script *script, bool alone)
     for (size_t i = 0; i < script->count; i++)
         effects |= rw_insert_effects(&script->statements[i], session->who.identity->env.conforming);
     if (effects & RW_EFFECT_OUTPUT)
-        session->who.output_changed = true;
+        px_settings_output(session, true);
     if (effects & RW_EFFECT_TRACKED && !(alone && script->statements[0].setting_simple))
         effects |= RW_EFFECT_NAMES; /* the setting's value has to be asked for */
-    session->pending.zone_moving = session->pending.zone_moving || px_moves_zone(effects);
+    px_pending_note_zone(&session->pending, px_moves_zone(effects));
     px_state_note(session, effects);
 }
 
