@@ -91,9 +91,10 @@ MOVED = "has changed what its table's name means"
 class Writer(threading.Thread):
     """A client that inserts, changes and deletes orders with their lines, and knows what must be there."""
 
-    def __init__(self, number, dsn):
+    def __init__(self, number, dsn, transactions=False):
+        """`transactions`: what belongs to an order is written in one."""
         super().__init__(daemon=True)
-        self.number, self.dsn = number, dsn
+        self.number, self.dsn, self.transactions = number, dsn, transactions
         self.prepares = number % 3 == 1
         self.stopped = threading.Event()
         self.orders, self.count, self.failure, self.again = {}, 0, None, []
@@ -110,7 +111,11 @@ class Writer(threading.Thread):
                     connection.prepare_threshold = 0
                 with connection.cursor() as cursor:
                     while not self.stopped.is_set():
+                        if self.transactions:
+                            self.ask(cursor, "begin")
                         self.write(cursor)
+                        if self.transactions:
+                            self.ask(cursor, "commit")
         except Exception as failure:  # the test's thread tells it
             self.failure = failure
 
@@ -449,6 +454,37 @@ class Migrate(MigrateCase):
         self.migrate("--finish", names=["one"])
         with self.assertRaisesRegex(AssertionError, "23502"):
             self.admin("insert into one values (104, 'b')")
+
+    @harness.proxied
+    def test_writers_wait_for_the_switch(self):
+        """Tables that can have no trigger which gives rows their hash, for they are in partitions, or their hash has no expression in
+        SQL: no write fails, through whichever keyspread, be it prepared, alone, or in a transaction."""
+        self.admin("create table orders (id bigserial primary key, customer int, amount numeric(10,2), label text);"
+                   "create table lines (order_id bigint, product text, primary key (order_id, product));"
+                   "insert into orders (label) select 'old ' || n from generate_series(1, 3000) n")
+        names = ["orders", "lines"]
+        tables = self.tables(names)
+        tables[0]["partitions"] = {"uniform": 3}
+        tables[1]["hash_function"] = "cityhash64"
+        file = self.file({**self.config(()), "listen": ["127.0.0.1:6432"], "tables": tables})
+        keyspreads = [harness.Keyspread(self.config(())) for _ in range(2)]
+        for it in keyspreads:
+            self.addCleanup(it.stop)
+        writers = [Writer(number, f"host=127.0.0.1 port={keyspreads[number % 2].port} user=app dbname=app sslmode=disable", number > 3)
+                   for number in range(6)]
+        self.addCleanup(lambda: [writer.stop() for writer in writers])
+        self.run_command("migrate", file, "--run")
+        for it in keyspreads:
+            it.reload({**it.config, "tables": tables})
+        self.more(writers)
+        self.assertRegex(self.run_command("migrate", file, "--cutover").stdout, r"Writers have waited for \d+\.\d\d s")
+        self.more(writers)
+        for writer in writers:
+            writer.stop()
+        self.assertEqual([writer.again for writer in writers], [[]] * len(writers))
+        self.assertEqual(self.stored(), {key: order for writer in writers for key, order in writer.orders.items()})
+        for name in names:
+            self.assertRegex(self.run_command("verify", file, name).stdout, "wrong: 0\nmissing: 0\n")
 
     @harness.proxied
     def test_batches_go_on_until_the_old_tables_go(self):

@@ -131,6 +131,13 @@ bool px_migration_patiently(const px_migration *it, const char *sql)
     return done;
 }
 
+double px_migration_now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
 /* --- the links --- */
 
 /* A command that was killed may hold the lock until its server process sees that its client is
