@@ -79,7 +79,7 @@ class Bench:
             done = subprocess.run([harness.program(), "migrate", self.file, word], capture_output=True, text=True, check=False)
             if done.returncode:
                 raise SystemExit(done.stdout + done.stderr)
-            print("".join(f"    {line}\n" for line in done.stdout.splitlines() if "cutover" in line or "writers" in line), end="")
+            print("".join(f"    {line}\n" for line in done.stdout.splitlines() if "have waited" in line), end="")
         self.step(word, run)
 
     def reload(self, tables):

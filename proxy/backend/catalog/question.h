@@ -17,7 +17,7 @@ typedef struct px_question {
     px_database *database; /* a counted reference */
     px_identity *identity; /* a counted reference */
     struct px_question *next;
-    bool inside;     /* The asker has begun a transaction, and must not wait for a switch of tables. */
+    bool inside; /* The asker has begun a transaction, and must not wait for a switch of tables. */
     pgw_error error; /* the answer; no SQLSTATE: no error, the snapshot is to be looked at again */
     /* Runs on the thread of `asker`, and frees the question. */
     void (*answered)(px_worker *asker, px_message *question);

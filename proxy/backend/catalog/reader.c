@@ -36,7 +36,8 @@ enum {
  * undoes the SET, but a standby is read-only by itself. */
 #define BEGINNING "set default_transaction_read_only = on; listen " PX_DDL_CHANNEL
 
-/* `keyspread migrate` has this lock while it switches tables. Who waits for a look, waits for it. */
+/* `keyspread migrate` has this lock while it switches tables. Who waits for a look, waits for it.
+ */
 #define HOLD "select pg_catalog.pg_advisory_xact_lock_shared(" PX_SWITCH_LOCK ")"
 
 typedef enum reader_state {

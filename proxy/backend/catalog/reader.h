@@ -2,8 +2,9 @@
  * reader: reads a database's configured tables for all workers, over one link, on the worker that
  * owns the database. The link is kept while the tables are used; `notify keyspread_ddl` has it look
  * at once. A short question tells whether anything has changed; only then the tables are read.
- * Before `keyspread migrate` switches tables, it notifies PX_SWITCH_NOTICE and holds PX_SWITCH_LOCK:
- * no look begins before it gives the lock back, so that statements on configured tables wait.
+ * Before `keyspread migrate` switches tables, it notifies PX_SWITCH_NOTICE and holds
+ * PX_SWITCH_LOCK: no look begins before it gives the lock back, so that statements on configured
+ * tables wait.
  */
 #ifndef PX_READER_H
 #define PX_READER_H

@@ -2,8 +2,8 @@
 
 #include "proxy/client/standing/changes.h"
 
-/* Whether the text may name a table of a pattern that gets its key from whoever makes it, or one that
- * the file names and that has no hash yet. */
+/* Whether the text may name a table of a pattern that gets its key from whoever makes it, or one
+ * that the file names and that has no hash yet. */
 static bool names_other(const px_session *session, pgw_slice text, const px_catalog *catalog)
 {
     const cfg_config *config = session->worker->config;
@@ -20,7 +20,8 @@ void px_stores_note(px_session *session, px_foreign *foreign, unsigned effects, 
                     const px_catalog *catalog)
 {
     foreign->stores = (effects & (RW_EFFECT_WRITES | RW_EFFECT_PREPARE)) != 0;
-    bool names = foreign->stores && catalog != px_catalog_none() && names_other(session, text, catalog);
+    bool names =
+        foreign->stores && catalog != px_catalog_none() && names_other(session, text, catalog);
     foreign->epoch = names ? catalog->epoch : 0;
     foreign->config = session->worker->config;
     session->known.stores |= foreign->epoch != 0;

@@ -190,20 +190,17 @@ static bool is_ready(const px_migration *it, const char *version)
     return same;
 }
 
-/* While the last changes are taken over, readers go on. A transaction that reads and then writes
- * would wait for this one, and this one for it: with `readers` they are kept out from the start. */
-static attempt exchange_once(const px_migration *it, const exchange *what, bool readers)
+/* While the last changes are taken over, readers go on: the reader's link is one of them. */
+static attempt exchange_once(const px_migration *it, const exchange *what)
 {
     attempt made = begin_attempt(it);
-    if (made == ATTEMPT_DONE && !readers)
+    if (made == ATTEMPT_DONE && what->version != NULL)
         made = lock_tables(it, what->lock_writers);
-    if (made == ATTEMPT_DONE && readers)
-        made = lock_tables(it, what->lock_all);
     if (made == ATTEMPT_DONE && what->version != NULL && !is_ready(it, what->version)) {
         PQclear(PQexec(it->writer, "rollback"));
         return ATTEMPT_FAILED;
     }
-    if (made == ATTEMPT_DONE && !readers)
+    if (made == ATTEMPT_DONE)
         made = lock_tables(it, what->lock_all);
     if (made == ATTEMPT_DONE)
         made = try_statements(it, what->statements);
@@ -224,21 +221,21 @@ static void pause_ms(int ms)
  */
 static bool hold_writers(const px_migration *it)
 {
-    bool held = px_migration_do(
-        it, it->writer,
-        "select pg_advisory_lock(" PX_SWITCH_LOCK
-        "); select pg_notify('" PX_DDL_CHANNEL "', '" PX_SWITCH_NOTICE "')");
+    bool held =
+        px_migration_do(it, it->writer,
+                        "select pg_advisory_lock(" PX_SWITCH_LOCK
+                        "); select pg_notify('" PX_DDL_CHANNEL "', '" PX_SWITCH_NOTICE "')");
     if (held)
         pause_ms(HEARD_MS);
     return held;
 }
 
-static attempt exchange_held(const px_migration *it, const exchange *what, bool readers)
+static attempt exchange_held(const px_migration *it, const exchange *what)
 {
     double begun = px_migration_now();
     if (!hold_writers(it))
         return ATTEMPT_FAILED;
-    attempt made = exchange_once(it, what, readers);
+    attempt made = exchange_once(it, what);
     bool released =
         px_migration_do(it, it->writer, "select pg_advisory_unlock(" PX_SWITCH_LOCK ")");
     if (made == ATTEMPT_DONE)
@@ -263,7 +260,7 @@ static bool switch_tables(const px_migration *it, const char *phase, const char 
     for (int i = 0; i < TRIES && made == ATTEMPT_LOCKED; i++) {
         if (i > 0)
             pause_ms(PAUSE_MS);
-        made = exchange_held(it, &what, version == NULL || i % 2 == 1);
+        made = exchange_held(it, &what);
     }
     if (made == ATTEMPT_LOCKED)
         refuse(it, "others have held locks all the time, and nothing is switched: end long "

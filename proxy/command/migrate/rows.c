@@ -21,8 +21,8 @@ enum {
     PROGRESS_SECONDS = 1, /* The least time between two lines of progress. */
 };
 
-/* A round of catching up that is so short is the last one before writers are kept out, who then wait
- * about as long; one of the longest, if the next one would be no shorter. In seconds. */
+/* A round of catching up that is so short is the last one before writers are kept out, who then
+ * wait about as long; one of the longest, if the next one would be no shorter. In seconds. */
 static const double short_round = 0.05, longest_round = 0.5;
 
 /* The time between two looks at how far standbys are behind. In seconds. */
@@ -257,7 +257,8 @@ static bool copy_range(const px_migration *it, range *at)
 
 static void tell_progress(const px_migration *it, range *at)
 {
-    double time = px_migration_now(), rate = (double)(at->rows - at->begun_with) / (time - at->begun + 1e-9);
+    double time = px_migration_now(),
+           rate = (double)(at->rows - at->begun_with) / (time - at->begun + 1e-9);
     if (at->upto != NULL && time - at->told < PROGRESS_SECONDS)
         return;
     at->told = time;
