@@ -162,7 +162,8 @@ typedef struct rw_table {
                           dropped */
     bool shows_hash;   /* `*` and whole rows of the table include the hash column */
     bool in_parts;     /* PostgreSQL cuts the table into partitions */
-    bool migrated;     /* `keyspread migrate` copies the table's rows to one that has the hash */
+    bool migrated;     /* `keyspread migrate` copies the table's rows to one that has the hash, or
+                          keeps the table in step that it is made of */
     bool strict;       /* a statement that names the hash column is told that there is none */
     bool listed;       /* PostgreSQL's catalog shows the table with the hash column */
     bool copied_apart; /* copy: partition */

@@ -1,6 +1,8 @@
 """`keyspread migrate`: tables that have rows become spread ones while clients write them, and come back. No row is lost or
 doubled, whenever the command is killed; and whatever belonged to the tables belongs to the new ones."""
 import contextlib
+import os
+import random
 import re
 import signal
 import subprocess
@@ -13,7 +15,7 @@ from test_commands import CommandCase, USAGE, WRONG
 
 # An application's tables, with what belongs to them.
 TABLES = """
-create role seller;
+create role seller; create role reader;
 create table customers (id serial primary key, email text not null unique, name varchar(40) default 'x' check (name <> ''), "Odd name" int);
 create table orders (id bigserial primary key, customer int not null references customers, amount numeric(10,2) check (amount >= 0),
     twice numeric generated always as (amount * 2) stored, label text collate "C", at timestamptz not null default now());
@@ -44,7 +46,14 @@ comment on trigger counted on orders is 'counts'; comment on view big_orders is 
 grant select, insert on orders to seller; grant update (amount) on orders to public; grant select on big_orders to seller;
 alter table orders alter customer set statistics 500, alter label set storage external, alter amount set (n_distinct = -0.5),
     replica identity full, set (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.1);
-alter table documents owner to seller;
+alter table documents owner to seller; grant select, insert on documents to reader; grant select on orders to reader;
+alter table documents enable row level security; alter table orders force row level security; alter table log enable row level security;
+create policy own on documents as restrictive for select to reader using (order_id in (select id from orders where amount > 3));
+create policy "all of" on documents using (true) with check (title <> ''); comment on policy own on documents is 'it''s its own';
+create policy of_orders on log to public with check (exists (select from orders where what like '%' || id));
+create rule told as on delete to tickets where old.title = 'told' do also insert into log values ('told of ' || old.id);
+create rule kept as on update to tickets where new.title = 'kept' do instead nothing; comment on rule kept on tickets is 'keeps';
+create rule untold as on insert to tickets do also insert into log values ('untold'); alter table tickets disable rule untold, enable always rule kept;
 alter sequence tickets_number_seq rename to numbers;
 insert into customers (email, name) select 'c' || n, 'n' || n from generate_series(1, 500) n;
 insert into orders (customer, amount, label) select 1 + n % 500, n % 100, 'old ' || n from generate_series(1, 12000) n;
@@ -54,6 +63,7 @@ insert into documents (title, order_id) select 't' || n, n from generate_series(
 insert into tickets (title) select 't' || n from generate_series(1, 50) n;
 insert into tickets (parent, title) values (10, null);
 """
+SEED = int(os.environ.get("KEYSPREAD_SEED", "1"))
 KEYS = {"customers": ["id"], "orders": ["id"], "lines": ["order_id", "product"], "documents": ["id"], "tickets": ["id"]}
 
 # Everything that belongs to the tables, without the hash.
@@ -73,6 +83,12 @@ union all select 'table', name, relowner::regrole::text, relreplident::text, coa
     array_agg(o order by o)::text from unnest(reloptions) o), ''), obj_description(t.oid, 'pg_class') from t
 union all select 'trigger', name, tgenabled::text, pg_get_triggerdef(g.oid), obj_description(g.oid, 'pg_trigger'), null
   from t join pg_trigger g on tgrelid = t.oid and not tgisinternal and tgname not like 'keyspread%'
+union all select 'rule', name, ev_enabled::text, pg_get_ruledef(r.oid), obj_description(r.oid, 'pg_rewrite'), null
+  from t join pg_rewrite r on ev_class = t.oid
+union all select 'policy', name, polname, concat(polpermissive, polcmd, polroles::regrole[], relrowsecurity, relforcerowsecurity),
+    concat(pg_get_expr(polqual, polrelid), ' ', pg_get_expr(polwithcheck, polrelid)), obj_description(p.oid, 'pg_policy')
+  from (select c.oid, relname as name, relrowsecurity, relforcerowsecurity from pg_class c where relkind = 'r' and relnamespace = 'public'::regnamespace) c
+  left join pg_policy p on polrelid = c.oid where polname is not null or relrowsecurity or relforcerowsecurity
 union all select 'statistics', name, pg_get_statisticsobjdef(s.oid), null, null, null from t join pg_statistic_ext s on stxrelid = t.oid
 union all select 'sequence', name, x.oid::regclass::text, a.attname, array[seqstart, seqincrement, seqmax]::text, d.deptype::text
   from t join pg_depend d on refobjid = t.oid and refclassid = 'pg_class'::regclass and classid = 'pg_class'::regclass and refobjsubid > 0
@@ -91,9 +107,10 @@ MOVED = "has changed what its table's name means"
 class Writer(threading.Thread):
     """A client that inserts, changes and deletes orders with their lines, and knows what must be there."""
 
-    def __init__(self, number, dsn):
+    def __init__(self, number, dsn, transactions=False):
+        """`transactions`: what belongs to an order is written in one."""
         super().__init__(daemon=True)
-        self.number, self.dsn = number, dsn
+        self.number, self.dsn, self.transactions = number, dsn, transactions
         self.prepares = number % 3 == 1
         self.stopped = threading.Event()
         self.orders, self.count, self.failure, self.again = {}, 0, None, []
@@ -110,7 +127,11 @@ class Writer(threading.Thread):
                     connection.prepare_threshold = 0
                 with connection.cursor() as cursor:
                     while not self.stopped.is_set():
+                        if self.transactions:
+                            self.ask(cursor, "begin")
                         self.write(cursor)
+                        if self.transactions:
+                            self.ask(cursor, "commit")
         except Exception as failure:  # the test's thread tells it
             self.failure = failure
 
@@ -147,14 +168,26 @@ class Writer(threading.Thread):
 
 
 class MigrateCase(CommandCase):
+    """One server for all tests, with a database and roles for each."""
     maxDiff = None
     partitions = {"buckets": 16}
 
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.postgres = harness.Postgres()
+        cls.addClassCleanup(cls.postgres.remove)
+
     def setUp(self):
         super().setUp()
-        self.postgres = harness.Postgres()
-        self.addCleanup(self.postgres.remove)
         self.postgres.create_database("app")
+        self.addCleanup(self.drop_all)
+
+    def drop_all(self):
+        with self.postgres.admin("postgres") as admin:
+            admin.rows("drop database app with (force)")
+            for [role] in admin.rows(f"select rolname from pg_roles where rolname !~ '^pg_' and rolname not in ('postgres', '{harness.USER}')"):
+                admin.rows(f"drop role {role}")
 
     def admin(self, sql):
         with self.postgres.admin("app") as admin:
@@ -184,16 +217,17 @@ class MigrateCase(CommandCase):
 
 
 class Migrate(MigrateCase):
-    def killed(self, *words, lines):
-        """The command is killed when it has printed so many lines. Whether it has come to its end before."""
-        command = subprocess.Popen([harness.program(), "migrate", self.command_file(), *words], stdout=subprocess.PIPE, text=True)
+    def killed(self, word, most):
+        """The command is killed as it sends a statement by chance, one of the first `most` that name its state or its tables. Whether
+        it has come to its end before."""
+        since, number = self.postgres.mark(), self.chance.randint(1, most)
+        command = subprocess.Popen([harness.program(), "migrate", self.command_file(), word], stdout=subprocess.DEVNULL)
         try:
-            whole = any(not command.stdout.readline() for _ in range(lines))
+            harness.eventually("it goes on", lambda: command.poll() is not None or number <= len(
+                re.findall(r"keyspread_new_|keyspread\.(?:migration|changes)", self.postgres.log(since))))
         finally:
             command.send_signal(signal.SIGKILL)
-            code = command.wait()
-            command.stdout.close()
-        return whole and code == 0
+        return command.wait() == 0
 
     def test_the_plan_changes_nothing(self):
         self.admin(TABLES)
@@ -268,6 +302,13 @@ class Migrate(MigrateCase):
             self.assertEqual(ask("select count(*) from notes where note = 'of the new one'"), [(0,)])
             self.assertEqual(ask("select order_id from documents where title = 'of the new one'"), [(None,)])
             ask("delete from documents where title = 'of the new one'")
+            ask("insert into tickets (title) values ('told'), ('as it was'); update tickets set title = 'kept' where title = 'as it was'")
+            self.assertEqual(ask("delete from tickets where title in ('told', 'kept', 'as it was') returning title"), [("told",), ("as it was",)])
+            self.assertEqual(ask("with gone as (delete from log where what like 'told of %' or what = 'untold' returning 1) select count(*) from gone"), [(1,)])
+            ask("set role reader")
+            self.assertEqual(ask("select min(o.id) from documents d join orders o on o.id = d.order_id where amount < 4"), [(None,)])
+            refused("42501", "insert into documents (title) values ('')")
+            ask("reset role")
             [[ticket, number]] = ask("insert into tickets (parent, title) values (15, 'x') returning id, number")
             self.assertEqual((ticket - 10) % 5, 0)
             self.assertEqual(ask("select max(id), max(number) from tickets"), [(ticket, number)])
@@ -290,19 +331,18 @@ class Migrate(MigrateCase):
         writers = [Writer(number, beside if number else dsn) for number in range(3)]
         self.addCleanup(lambda: [writer.stop() for writer in writers])
         self.more(writers)
-        kills = 0
-        while not self.killed("--run", lines=1 + kills % 4) and kills < 12:
-            kills += 1
+        self.chance = random.Random(SEED)
+        for kills in range(10):
+            self.assertFalse(self.killed("--run", 20), f"{kills} kills")
             self.more(writers)
-        self.assertGreater(kills, 8)
         self.migrate("--run")
         self.assertRegex(self.migrate("--plan", code=WRONG).stderr, "a migration is under way")
         # They pass as ordinary tables until they have their hash.
         for it in (keyspread, other):
             it.reload({**it.config, "tables": self.tables(KEYS)})
         self.more(writers)
-        for lines in (1, 2):
-            self.killed("--cutover", lines=lines)
+        for _ in range(3):
+            self.killed("--cutover", 150)
             self.more(writers)
         self.migrate("--cutover")
         self.more(writers)
@@ -317,8 +357,8 @@ class Migrate(MigrateCase):
         done = writers[:]
         writers[:] = [Writer(number, dsn) for number in range(3, 6)]
         self.more(writers)
-        self.killed("--back", lines=1)
-        self.migrate("--back")
+        if not self.killed("--back", 100):
+            self.migrate("--back")
         keyspread.reload({**keyspread.config, "tables": []})
         self.more(writers)
         for writer in writers:
@@ -374,9 +414,6 @@ class Migrate(MigrateCase):
             ("create table one (id int, other int primary key)", r"its primary key is \(other\), and the configuration says \(id\)"),
             ("create table one (id int primary key) partition by range (id)", "no ordinary table"),
             ("create table one (id int primary key); create table heir () inherits (one)", "heir inherits from public.one"),
-            ("create table one (id int primary key); alter table one enable row level security", "row level security"),
-            ("create table one (id int primary key); create policy p on one using (true)", "policies"),
-            ("create table one (id int primary key); create rule r as on delete to one do instead nothing", "a rule of public.one"),
             ("create table one (id int primary key); create table other (o one)", "uses rows of public.one as a type"),
             ("create table one (id int primary key); create function f(one) returns int language sql as 'select 1'", "uses rows of public.one"),
             ("create table one (id int primary key, t text); create view v as select id, t from one group by id", "groups by the key"),
@@ -449,6 +486,37 @@ class Migrate(MigrateCase):
         self.migrate("--finish", names=["one"])
         with self.assertRaisesRegex(AssertionError, "23502"):
             self.admin("insert into one values (104, 'b')")
+
+    @harness.proxied
+    def test_writers_wait_for_the_switch(self):
+        """Tables that can have no trigger which gives rows their hash, for they are in partitions, or their hash has no expression in
+        SQL: no write fails, through whichever keyspread, be it prepared, alone, or in a transaction."""
+        self.admin("create table orders (id bigserial primary key, customer int, amount numeric(10,2), label text);"
+                   "create table lines (order_id bigint, product text, primary key (order_id, product));"
+                   "insert into orders (label) select 'old ' || n from generate_series(1, 3000) n")
+        names = ["orders", "lines"]
+        tables = self.tables(names)
+        tables[0]["partitions"] = {"uniform": 3}
+        tables[1]["hash_function"] = "cityhash64"
+        file = self.file({**self.config(()), "listen": ["127.0.0.1:6432"], "tables": tables})
+        keyspreads = [harness.Keyspread(self.config(())) for _ in range(2)]
+        for it in keyspreads:
+            self.addCleanup(it.stop)
+        writers = [Writer(number, f"host=127.0.0.1 port={keyspreads[number % 2].port} user=app dbname=app sslmode=disable", number > 3)
+                   for number in range(6)]
+        self.addCleanup(lambda: [writer.stop() for writer in writers])
+        self.run_command("migrate", file, "--run")
+        for it in keyspreads:
+            it.reload({**it.config, "tables": tables})
+        self.more(writers)
+        self.assertRegex(self.run_command("migrate", file, "--cutover").stdout, r"Writers have waited for \d+\.\d\d s")
+        self.more(writers)
+        for writer in writers:
+            writer.stop()
+        self.assertEqual([writer.again for writer in writers], [[]] * len(writers))
+        self.assertEqual(self.stored(), {key: order for writer in writers for key, order in writer.orders.items()})
+        for name in names:
+            self.assertRegex(self.run_command("verify", file, name).stdout, "wrong: 0\nmissing: 0\n")
 
     @harness.proxied
     def test_batches_go_on_until_the_old_tables_go(self):

@@ -290,9 +290,11 @@ static px_question *new_question(px_worker *worker, px_catalog_loaded *loaded, v
     return question;
 }
 
-void px_catalog_load(px_worker *worker, px_identity *identity, px_catalog_loaded *loaded, void *who)
+void px_catalog_load(px_worker *worker, px_identity *identity, bool inside,
+                     px_catalog_loaded *loaded, void *who)
 {
     px_question *question = new_question(worker, loaded, who);
+    question->inside = inside;
     question->database = px_database_again(find_or_add(worker, identity->database)->database);
     question->identity = px_identity_take(identity);
     px_reader_ask(question);

@@ -35,10 +35,12 @@ px_catalog *px_catalog_last(px_worker *worker, const px_identity *identity);
  * if there is none. */
 px_catalog *px_catalog_by_file(px_worker *worker, const px_identity *identity);
 /* Has the backend asked, over a link opened as `identity` if the reader has none, and calls back on
- * a later turn. NULL: look again; else the error that `identity` would get. */
+ * a later turn. NULL: look again; else the error that `identity` would get. `inside`: the waiter
+ * has begun a transaction; then it gets an error at once while `keyspread migrate` switches tables,
+ * which waits for transactions. */
 typedef void px_catalog_loaded(void *waiter, const pgw_error *error);
-void px_catalog_load(px_worker *worker, px_identity *identity, px_catalog_loaded *loaded,
-                     void *waiter);
+void px_catalog_load(px_worker *worker, px_identity *identity, bool inside,
+                     px_catalog_loaded *loaded, void *waiter);
 /* The newest snapshot, right or not, or NULL. `seen` gets its fingerprints, and the marks and the
  * time of a look that begins now. */
 px_catalog *px_catalog_before(px_worker *worker, const px_identity *identity, px_seen *seen);

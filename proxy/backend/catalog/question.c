@@ -36,3 +36,16 @@ void px_questions_answer(px_question **list, const px_identity *account, const p
         answer(question, error);
     }
 }
+
+void px_questions_answer_inside(px_question **list, const pgw_error *error)
+{
+    while (*list != NULL) {
+        px_question *question = *list;
+        if (!question->inside) {
+            list = &question->next;
+            continue;
+        }
+        *list = question->next;
+        answer(question, error);
+    }
+}

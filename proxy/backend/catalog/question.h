@@ -17,6 +17,7 @@ typedef struct px_question {
     px_database *database; /* a counted reference */
     px_identity *identity; /* a counted reference */
     struct px_question *next;
+    bool inside; /* The asker has begun a transaction, and must not wait for a switch of tables. */
     pgw_error error; /* the answer; no SQLSTATE: no error, the snapshot is to be looked at again */
     /* Runs on the thread of `asker`, and frees the question. */
     void (*answered)(px_worker *asker, px_message *question);
@@ -30,5 +31,7 @@ void px_questions_put(px_question **list, px_question *question);
 /* Takes the questions of this account (NULL: of all) out of the list and sends them home, with the
  * error, if there is one. */
 void px_questions_answer(px_question **list, const px_identity *account, const pgw_error *error);
+/* The same for those whose askers have begun a transaction. */
+void px_questions_answer_inside(px_question **list, const pgw_error *error);
 
 #endif

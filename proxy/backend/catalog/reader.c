@@ -34,13 +34,18 @@ enum {
 /* default_transaction_read_only is no option of the link: libpq would take the server for
  * read-only, and refuse it under target_session_attrs=read-write. On a standby LISTEN fails and
  * undoes the SET, but a standby is read-only by itself. */
-#define BEGINNING "set default_transaction_read_only = on; listen keyspread_ddl"
+#define BEGINNING "set default_transaction_read_only = on; listen " PX_DDL_CHANNEL
+
+/* `keyspread migrate` has this lock while it switches tables. Who waits for a look, waits for it.
+ */
+#define HOLD "select pg_catalog.pg_advisory_xact_lock_shared(" PX_SWITCH_LOCK ")"
 
 typedef enum reader_state {
     CLOSED,
     OPENING,
     LISTENING, /* BEGINNING was sent; LISTEN fails on a standby */
     IDLE,
+    HELD, /* HOLD was sent */
     LOOKING
 } reader_state;
 
@@ -61,6 +66,7 @@ struct px_reader {
     uint64_t asked_at;   /* when the last question came */
     uint64_t sent_at;    /* when the backend was last sent a message */
     bool leaving;        /* the link is to be closed when the look is done */
+    bool held;           /* a switch of tables was announced: the next look begins behind it */
     bool lost_one;       /* a link was lost in a look, and none has succeeded since */
     px_findings findings;
 };
@@ -85,7 +91,7 @@ static void close_link(px_reader *reader)
         px_link_close(reader->link);
     reader->link = NULL;
     reader->plans = (px_look_plans){0};
-    reader->leaving = false;
+    reader->leaving = reader->held = false;
     reader->state = CLOSED;
     px_look_end(&reader->look);
 }
@@ -97,9 +103,32 @@ static void say(px_reader *reader, pgw_buf *message)
     pgw_buf_free(message);
 }
 
+/* A transaction may hold locks that the switch waits for: it sees the tables by its own link. */
+static void let_transactions_go(px_reader *reader)
+{
+    pgw_error error;
+    pgw_fail(&error, "40001", "the tables are being switched by keyspread migrate");
+    pgw_error_hint(&error, "Run the transaction again.");
+    px_questions_answer_inside(&reader->waiting, &error);
+}
+
+static void hold(px_reader *reader)
+{
+    pgw_buf message = {0};
+    reader->state = HELD;
+    reader->held = false;
+    let_transactions_go(reader);
+    if (pgw_write_query(PGW_LITERAL(HOLD), &message))
+        say(reader, &message);
+}
+
 static void start_look(px_reader *reader)
 {
     pgw_buf message = {0};
+    if (reader->held) {
+        hold(reader);
+        return;
+    }
     reader->state = LOOKING;
     reader->answering = reader->waiting;
     reader->waiting = NULL;
@@ -210,10 +239,14 @@ static void on_failed(px_link *link, const pgw_error *error)
     fail(reader, error);
 }
 
-/* A NOTIFY says that tables were changed: looks at once, so that few sessions have to wait. */
-static void on_notified(px_reader *reader)
+/* A NOTIFY says that tables were changed, or are about to be switched: looks at once, so that few
+ * sessions have to wait. */
+static void on_notified(px_reader *reader, pgw_slice body)
 {
+    static const char announced[] = PX_DDL_CHANNEL "\0" PX_SWITCH_NOTICE;
     atomic_fetch_add(&reader->database->marks, 1);
+    if (body.len == 4 + sizeof announced && memcmp(body.ptr + 4, announced, sizeof announced) == 0)
+        reader->held = true;
     if (reader->state == IDLE)
         start_look(reader);
 }
@@ -221,12 +254,16 @@ static void on_notified(px_reader *reader)
 static void take_message(px_reader *reader, char type, pgw_slice body)
 {
     if (type == 'A') {
-        on_notified(reader);
+        on_notified(reader, body);
         return;
     }
     if (reader->state == LISTENING && type == 'Z') {
         reader->state = IDLE;
         go_on(reader);
+        return;
+    }
+    if (reader->state == HELD && type == 'Z') {
+        start_look(reader);
         return;
     }
     if (reader->state != LOOKING)
@@ -358,6 +395,8 @@ static void on_question(px_worker *worker, px_message *message)
     reader->asked_at = px_worker_now(worker);
     question->next = NULL;
     px_questions_put(&reader->waiting, question);
+    if (reader->state == HELD)
+        let_transactions_go(reader);
     go_on(reader);
 }
 
@@ -443,7 +482,7 @@ static void tick(px_reader *reader, uint64_t now)
         close_link(reader);
     else if (reader->state == IDLE && is_due(reader, now))
         start_look(reader);
-    else if ((reader->state == LOOKING || reader->state == LISTENING) &&
+    else if (reader->state >= LISTENING && reader->state != IDLE &&
              now >= reader->sent_at + SILENCE_MS)
         lose(reader, "it does not answer");
 }

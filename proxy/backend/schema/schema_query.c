@@ -157,10 +157,10 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " and g.tgenabled <> 'D' and not " IS_OWN_TRIGGER " group by p.root)"
 
 /* The '+' of PX_SCHEMA_RELKIND: `keyspread migrate` logs the table's changes, until the table with
- * the hash has its name. */
+ * the hash has its name; or keeps the old table in step with it. */
 #define MIGRATED                                                                                   \
     "case when c.triggers not like '0%' and exists (select from pg_catalog.pg_trigger g"           \
-    " where g.tgrelid = c.oid and g.tgname = 'keyspread_log') then '+' end"
+    " where g.tgrelid = c.oid and g.tgname in ('keyspread_log', 'keyspread_back')) then '+' end"
 
 /* Columns that a foreign key writes (ON UPDATE, ON DELETE), past keyspread. */
 #define CASCADED                                                                                   \

@@ -206,6 +206,12 @@ static bool sees_alone(const px_session *session)
            (session->own.status == 'T' || session->pending.replies.count > 0);
 }
 
+/* Whether the link is in a transaction that may hold locks on tables, and can be asked in it. */
+static bool is_inside(const px_session *session)
+{
+    return session->own.status == 'T' && session->ddl.used && can_look(session);
+}
+
 static void on_asked(void *waiter, const pgw_error *error)
 {
     px_session *session = waiter;
@@ -229,7 +235,8 @@ bool px_own_look_doubts(px_session *session, const px_catalog *catalog)
     px_changes_ask_anew(session);
     px_session_set_wait(session, PX_WAIT_CATALOG);
     if (!sees_alone(session))
-        px_catalog_load(session->worker, session->who.identity, on_asked, session);
+        px_catalog_load(session->worker, session->who.identity, is_inside(session), on_asked,
+                        session);
     else if (!start_asked(session))
         px_session_set_wait(session, PX_WAIT_NOTHING);
     return session->wait == PX_WAIT_CATALOG;
@@ -256,14 +263,18 @@ static px_catalog *look_for(px_session *session)
     }
     px_session_set_wait(session, PX_WAIT_CATALOG);
     if (!alone || !start_asked(session))
-        px_catalog_load(session->worker, session->who.identity, on_asked, session);
+        px_catalog_load(session->worker, session->who.identity, is_inside(session), on_asked,
+                        session);
     return NULL;
 }
 
 px_catalog *px_own_look_now(px_session *session)
 {
-    bool any = px_catalog_names(session->worker)->count > 0;
-    return any ? look_for(session) : px_catalog_none();
+    if (px_catalog_names(session->worker)->count == 0)
+        return px_catalog_none();
+    px_catalog *now = look_for(session);
+    session->ddl.used |= now != NULL;
+    return now;
 }
 
 px_catalog *px_own_look_catalog(px_session *session, pgw_slice text)

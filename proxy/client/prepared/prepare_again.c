@@ -4,6 +4,7 @@
 #include "proxy/client/link/own_look.h"
 #include "proxy/client/link/settle.h"
 #include "proxy/client/prepared/prepare.h"
+#include "proxy/client/prepared/stores_again.h"
 #include "proxy/client/standing/describe.h"
 #include "proxy/client/standing/doubt.h"
 #include "proxy/client/standing/names.h"
@@ -177,11 +178,40 @@ static const px_catalog *catalog_for(px_session *session, const px_statement *st
                  : px_own_look_catalog(session, px_plan_client_text(plan));
 }
 
+/* A statement that was prepared when its table had no hash gets a plan, by the Parse that was kept
+ * of it. */
+static px_step plan_migrated(px_session *session, pgw_slice name, px_statement **statement)
+{
+    pgw_parse parse;
+    px_plan *fresh = NULL;
+    px_step step = *statement != NULL && !px_prepare_is_unsynced(session)
+                       ? px_stores_migrated(session, *statement)
+                       : PX_STEP_DONE;
+    if (step != PX_STEP_PASS)
+        return step;
+    pgw_arena arena = {0};
+    pgw_slice kept = pgw_arena_copy(&arena, pgw_slice_buf(&(*statement)->parse)),
+              own = pgw_arena_copy(&arena, name);
+    kept = (pgw_slice){kept.ptr + PGW_HEADER, kept.len - PGW_HEADER};
+    bool doubted = session->hand.doubted; /* the Bind at hand goes on, and keeps its mark */
+    step = pgw_parse_decode(kept, &parse) ? px_prepare(session, &parse, &fresh) : PX_STEP_DONE;
+    session->hand.doubted = session->hand.doubted || doubted;
+    if (fresh != NULL) {
+        close_on_link(session, own);
+        px_statements_put(&session->names.statements, own, fresh, false)->generation =
+            session->known.generation;
+        px_plan_drop(fresh);
+    }
+    *statement = px_statements_find(&session->names.statements, own);
+    pgw_arena_free(&arena);
+    return step == PX_STEP_PASS ? PX_STEP_DONE : step;
+}
+
 px_step px_prepare_again(px_session *session, pgw_slice name, px_statement **statement)
 {
     px_plan *old = plan_of(*statement);
     if (old == NULL)
-        return PX_STEP_DONE;
+        return plan_migrated(session, name, statement);
     const px_catalog *catalog = catalog_for(session, *statement, old);
     if (catalog == NULL)
         return PX_STEP_LATER;

@@ -53,6 +53,31 @@ static bool was_read_by(const px_session *session, const px_foreign *foreign,
            (foreign->epoch == 0 || (catalog != NULL && foreign->epoch == catalog->epoch));
 }
 
+px_step px_stores_migrated(px_session *session, px_statement *statement)
+{
+    rw_catalog view;
+    rw_script script;
+    const px_foreign *foreign = &statement->foreign;
+    pgw_slice text = px_statements_kept_text(&statement->parse);
+    if (!foreign->stores || text.len == 0 || was_read_by(session, foreign, NULL))
+        return PX_STEP_DONE;
+    px_catalog *catalog = px_own_look_now(session);
+    if (catalog == NULL)
+        return PX_STEP_LATER;
+    if (was_read_by(session, foreign, catalog))
+        return PX_STEP_DONE;
+    if (!px_settle(session, catalog))
+        return PX_STEP_LATER;
+    pgw_arena arena = {0};
+    px_state_view(session, catalog, &view);
+    rw_script_parse(pgw_arena_copy(&arena, text), &view, &session->who.identity->env,
+                    &session->worker->plans->shapes, &arena, &script);
+    bool migrated = !script.refused && script.count == 1 && script.inserts == 1 &&
+                    script.statements[0].insert->table->migrated;
+    pgw_arena_free(&arena);
+    return migrated ? PX_STEP_PASS : PX_STEP_DONE;
+}
+
 px_step px_stores_renew(px_session *session, px_statement *statement, pgw_slice name, bool behind)
 {
     rw_catalog view;

@@ -12,4 +12,8 @@
  * change them. DONE, unless it must wait. */
 px_step px_stores_renew(px_session *session, px_statement *statement, pgw_slice name, bool behind);
 
+/* Whether the statement, without a plan, is an INSERT into a table that has its hash by now, by a
+ * migration (`keyspread migrate`). DONE: it is none; LATER: the session waits; PASS: it is one. */
+px_step px_stores_migrated(px_session *session, px_statement *statement);
+
 #endif

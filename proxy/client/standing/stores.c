@@ -2,22 +2,26 @@
 
 #include "proxy/client/standing/changes.h"
 
-/* Whether the text may name a table of a pattern that gets its key from whoever makes it. */
-static bool names_pattern(const px_session *session, pgw_slice text)
+/* Whether the text may name a table of a pattern that gets its key from whoever makes it, or one
+ * that the file names and that has no hash yet. */
+static bool names_other(const px_session *session, pgw_slice text, const px_catalog *catalog)
 {
     const cfg_config *config = session->worker->config;
-    rw_catalog patterns = *px_catalog_names(session->worker);
-    patterns.tables += config->table_count;
-    patterns.count = config->pattern_count;
-    patterns.words = NULL;
-    return config->pattern_count > 0 && rw_prefilter_mentions(text, &patterns);
+    rw_catalog others = *px_catalog_names(session->worker);
+    if (!catalog->incomplete) {
+        others.tables += config->table_count;
+        others.count = config->pattern_count;
+        others.words = NULL;
+    }
+    return others.count > 0 && rw_prefilter_mentions(text, &others);
 }
 
 void px_stores_note(px_session *session, px_foreign *foreign, unsigned effects, pgw_slice text,
                     const px_catalog *catalog)
 {
     foreign->stores = (effects & (RW_EFFECT_WRITES | RW_EFFECT_PREPARE)) != 0;
-    bool names = foreign->stores && catalog != px_catalog_none() && names_pattern(session, text);
+    bool names =
+        foreign->stores && catalog != px_catalog_none() && names_other(session, text, catalog);
     foreign->epoch = names ? catalog->epoch : 0;
     foreign->config = session->worker->config;
     session->known.stores |= foreign->epoch != 0;

@@ -11,11 +11,14 @@
 #include "proxy/command/migrate/rows.h"
 #include "proxy/command/base/named.h"
 #include "proxy/command/base/tables.h"
+#include "proxy/backend/catalog/reader.h"
 #include "proxy/server/config.h"
 
 enum {
     TRIES = 50,     /* How often the cutover tries to lock the tables. */
     PAUSE_MS = 500, /* The pause between two tries, in which writers get through. */
+    HEARD_MS = 100, /* So soon every keyspread has heard that tables are about to be switched, and
+                       short writes that were under way are at their end. */
     MOST_RATE = 100 * 1000 * 1000
 };
 
@@ -149,13 +152,25 @@ static char *lock_statement(const px_migration *it, const char *mode)
     return text;
 }
 
-/* Locks all tables within 300 ms, for which writers may wait in vain, and nobody longer. */
+/* What is done with all tables in one transaction. */
+typedef struct exchange {
+    char *statements;
+    char *lock_writers, *lock_all; /* LOCK TABLE, without readers and with them. */
+    const char *version; /* That of the tables. NULL: the new tables have the names, and nothing is
+                            to be caught up. */
+    px_phase reached;
+} exchange;
+
+static attempt begin_attempt(const px_migration *it)
+{
+    return try_statements(it, "begin isolation level repeatable read; set local lock_timeout = "
+                              "'300ms'");
+}
+
+/* Locks all tables within 300 ms, for which others may wait in vain, and nobody longer. */
 static attempt lock_tables(const px_migration *it, const char *lock)
 {
-    static const char begin[] = "begin isolation level repeatable read; set local lock_timeout = "
-                                "'300ms'; set local statement_timeout ="
-                                " '300ms'";
-    attempt made = try_statements(it, begin);
+    attempt made = try_statements(it, "set local statement_timeout = '300ms'");
     made = made == ATTEMPT_DONE ? try_statements(it, lock) : made;
     return made == ATTEMPT_DONE ? try_statements(it, "set local statement_timeout = 0") : made;
 }
@@ -175,30 +190,59 @@ static bool is_ready(const px_migration *it, const char *version)
     return same;
 }
 
-/* `version` is that of the tables; NULL: the new tables have the names, and nothing is to be caught
- * up. */
-static attempt switch_once(const px_migration *it, const char *lock, const char *statements,
-                           const char *version, px_phase reached)
+/* While the last changes are taken over, readers go on: the reader's link is one of them. */
+static attempt exchange_once(const px_migration *it, const exchange *what)
 {
-    attempt made = lock_tables(it, lock);
-    if (made != ATTEMPT_DONE)
-        return made;
-    if (version != NULL && !is_ready(it, version)) {
+    attempt made = begin_attempt(it);
+    if (made == ATTEMPT_DONE && what->version != NULL)
+        made = lock_tables(it, what->lock_writers);
+    if (made == ATTEMPT_DONE && what->version != NULL && !is_ready(it, what->version)) {
         PQclear(PQexec(it->writer, "rollback"));
         return ATTEMPT_FAILED;
     }
-    made = try_statements(it, statements);
+    if (made == ATTEMPT_DONE)
+        made = lock_tables(it, what->lock_all);
+    if (made == ATTEMPT_DONE)
+        made = try_statements(it, what->statements);
     if (made != ATTEMPT_DONE)
         return made;
-    if (!px_migration_reach(it, reached))
+    if (!px_migration_reach(it, what->reached))
         return ATTEMPT_FAILED;
     return try_statements(it, "commit");
 }
 
-static void pause_between(void)
+static void pause_ms(int ms)
 {
-    struct timespec time = {PAUSE_MS / 1000, (long)(PAUSE_MS % 1000) * 1000000};
+    struct timespec time = {ms / 1000, (long)(ms % 1000) * 1000000};
     nanosleep(&time, NULL);
+}
+
+/* Every keyspread lets statements on its tables wait from then on, until it sees the tables anew.
+ */
+static bool hold_writers(const px_migration *it)
+{
+    bool held =
+        px_migration_do(it, it->writer,
+                        "select pg_advisory_lock(" PX_SWITCH_LOCK
+                        "); select pg_notify('" PX_DDL_CHANNEL "', '" PX_SWITCH_NOTICE "')");
+    if (held)
+        pause_ms(HEARD_MS);
+    return held;
+}
+
+static attempt exchange_held(const px_migration *it, const exchange *what)
+{
+    double begun = px_migration_now();
+    if (!hold_writers(it))
+        return ATTEMPT_FAILED;
+    attempt made = exchange_once(it, what);
+    bool released =
+        px_migration_do(it, it->writer, "select pg_advisory_unlock(" PX_SWITCH_LOCK ")");
+    if (made == ATTEMPT_DONE)
+        fprintf(it->command->out, "Writers have waited for %.2f s.\n", px_migration_now() - begun);
+    else if (made == ATTEMPT_LOCKED)
+        say(it, "others hold a lock: the tables are not switched yet");
+    return released ? made : ATTEMPT_FAILED;
 }
 
 /* All tables in one transaction. For the last changes writers are kept out, and readers are not;
@@ -206,21 +250,24 @@ static void pause_between(void)
 static bool switch_tables(const px_migration *it, const char *phase, const char *version,
                           px_phase reached)
 {
-    char *statements = px_plan_statements(it, phase);
-    char *lock = lock_statement(it, version != NULL ? "share row exclusive" : "access exclusive");
-    attempt made = statements != NULL && lock != NULL ? ATTEMPT_LOCKED : ATTEMPT_FAILED;
+    exchange what = {.statements = px_plan_statements(it, phase),
+                     .lock_writers = lock_statement(it, "share row exclusive"),
+                     .lock_all = lock_statement(it, "access exclusive"),
+                     .version = version,
+                     .reached = reached};
+    bool known = what.statements != NULL && what.lock_writers != NULL && what.lock_all != NULL;
+    attempt made = known ? ATTEMPT_LOCKED : ATTEMPT_FAILED;
     for (int i = 0; i < TRIES && made == ATTEMPT_LOCKED; i++) {
         if (i > 0)
-            pause_between();
-        made = switch_once(it, lock, statements, version, reached);
-        if (made == ATTEMPT_LOCKED)
-            say(it, "others hold a lock: the tables are not switched yet");
+            pause_ms(PAUSE_MS);
+        made = exchange_held(it, &what);
     }
     if (made == ATTEMPT_LOCKED)
         refuse(it, "others have held locks all the time, and nothing is switched: end long "
                    "transactions, and try again");
-    free(statements);
-    free(lock);
+    free(what.statements);
+    free(what.lock_writers);
+    free(what.lock_all);
     return made == ATTEMPT_DONE;
 }
 

@@ -131,6 +131,13 @@ bool px_migration_patiently(const px_migration *it, const char *sql)
     return done;
 }
 
+double px_migration_now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
 /* --- the links --- */
 
 /* A command that was killed may hold the lock until its server process sees that its client is
@@ -157,7 +164,9 @@ static bool lock_out_others(const px_migration *it)
  * of the role could end a long copy. */
 static const char settings[] =
     "set search_path = pg_catalog; set statement_timeout = 0; set lock_timeout = 0;"
-    " set idle_in_transaction_session_timeout = 0; set check_function_bodies = off;"
+    " set idle_in_transaction_session_timeout = 0; set check_function_bodies = off; set "
+    "row_security ="
+    " off;"
     " set client_min_messages = error";
 
 bool px_migration_open(px_migration *it)

@@ -77,6 +77,9 @@ PGW_MUST_CHECK bool px_migration_reach(const px_migration *it, px_phase phase);
  * is of other tables. */
 PGW_MUST_CHECK bool px_migration_load(px_migration *it);
 
+/* A clock that only goes forward, in seconds. */
+double px_migration_now(void);
+
 /* Whether a failed statement can be tried again: somebody held a lock for longer than it waits. */
 bool px_migration_was_locked(const PGresult *result);
 /* Says it on standard error: "keyspread: migrate: …", with PostgreSQL's message if there is a

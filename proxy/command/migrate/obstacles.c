@@ -34,7 +34,13 @@ const px_obstacle px_obstacles[] = {
      " 'pg_class'::regclass and d.refobjid = t.relid and d.classid = 'pg_rewrite'::regclass join"
      " pg_rewrite r on r.oid = d.objid join pg_class v on v.oid = r.ev_class and v.relkind = 'v'"
      " where not pg_has_role(v.relowner, 'USAGE') or not has_schema_privilege(v.relnamespace,"
-     " 'CREATE') union all select 0, v.old, format('%s may not replace the materialized view',"
+     " 'CREATE') union all select t.place, c.oid::regclass::text, format('%s may not change its"
+     " policy that names %s', current_user, t.old) from pg_temp.t join pg_depend d on d.refclassid "
+     "="
+     " 'pg_class'::regclass and d.refobjid = t.relid and d.classid = 'pg_policy'::regclass join"
+     " pg_policy p on p.oid = d.objid join pg_class c on c.oid = p.polrelid where not"
+     " pg_has_role(c.relowner, 'USAGE') union all select 0, v.old, format('%s may not replace the "
+     "materialized view',"
      " current_user) from pg_temp.mv v where not pg_has_role(v.relowner, 'USAGE') or not"
      " has_schema_privilege(v.s, 'CREATE')"},
 
@@ -60,13 +66,19 @@ const px_obstacle px_obstacles[] = {
      " keyspread_new_ cannot be added' from (select place, s from pg_temp.t union select 0, s from"
      " pg_temp.mv) q where octet_length(s::text) > 48"},
 
-    {"Turn row level security off, and drop the policies; make them again on the new table.", false,
-     "select place, old, 'it has row level security, or policies' from pg_temp.t where"
-     " relrowsecurity or exists (select from pg_policy where polrelid = relid)"},
+    {"Let a superuser migrate, or a role with BYPASSRLS.", false,
+     "select place, old, format('FORCE ROW LEVEL SECURITY may hide rows from %s', current_user) "
+     "from"
+     " pg_temp.t where relforcerowsecurity and not (select rolsuper or rolbypassrls from pg_roles"
+     " where rolname = current_user)"},
 
-    {"Drop the rule; make it again on the new table.", false,
-     "select t.place, r.rulename::text, format('a rule of %s', t.old) from pg_temp.t join"
-     " pg_rewrite r on r.ev_class = t.relid"},
+    {"Drop the rule: what it writes would have no hash.", false,
+     "select distinct t.place, r.rulename::text, format('a rule of %s that writes or reads %s', "
+     "t.old,"
+     " o.old) from pg_temp.t join pg_rewrite r on r.ev_class = t.relid join pg_depend d on "
+     "d.classid ="
+     " 'pg_rewrite'::regclass and d.objid = r.oid and d.refclassid = 'pg_class'::regclass join"
+     " pg_temp.t o on o.relid = d.refobjid and o.relid <> t.relid"},
 
     {"Take the table out of the subscription first.", false,
      "select t.place, t.old, 'a subscription writes it' from pg_temp.t join pg_subscription_rel"
@@ -90,8 +102,8 @@ const px_obstacle px_obstacles[] = {
      " (select from pg_trigger g where g.oid = d.objid and (g.tgrelid = t.relid or"
      " g.tgisinternal)) when 'pg_rewrite'::regclass then exists (select from pg_rewrite r join"
      " pg_class v on v.oid = r.ev_class where r.oid = d.objid and (r.ev_class = t.relid or"
-     " v.relkind in ('v', 'm'))) when 'pg_policy'::regclass then exists (select from pg_policy p"
-     " where p.oid = d.objid and p.polrelid = t.relid) when 'pg_type'::regclass then true when"
+     " v.relkind in ('v', 'm'))) when 'pg_policy'::regclass then true when"
+     " 'pg_type'::regclass then true when"
      " 'pg_publication_rel'::regclass then true when 'pg_statistic_ext'::regclass then true when"
      " 'pg_proc'::regclass then true else false end"},
 

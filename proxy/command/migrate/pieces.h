@@ -8,7 +8,7 @@
 #define PX_MIGRATE_PIECES_H
 
 /* A kind of statement, each row of `sql` gives one: the table's place, an order, the statement. It
- * reads the views pg_temp.t (the tables) and pg_temp.fk (their foreign keys). */
+ * reads pg_temp.t (the tables) and pg_temp.fk (their foreign keys). */
 typedef struct px_piece {
     const char *phase; /* make, index, cutover, check, back, check_back, finish or abandon */
     const char *reason;

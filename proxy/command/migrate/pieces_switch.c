@@ -20,6 +20,25 @@
     "pg_temp.t join pg_publication_rel l on l.prrelid = t.relid join pg_publication p on p.oid ="  \
     " l.prpubid"
 
+#define RULES "pg_temp.t join pg_rewrite r on r.ev_class = t.relid"
+
+/* The state of a trigger or rule, as ALTER TABLE says it. */
+#define STATE(letter)                                                                              \
+    "case " letter " when 'D' then 'DISABLE' when 'R' then 'ENABLE REPLICA' when 'A' then"         \
+    " 'ENABLE ALWAYS' else 'ENABLE' end"
+
+/* What a policy p allows. */
+#define ALLOWED                                                                                    \
+    "coalesce(' USING (' || pg_get_expr(p.polqual, p.polrelid) || ')', '') || coalesce(' WITH"     \
+    " CHECK (' || pg_get_expr(p.polwithcheck, p.polrelid) || ')', '')"
+
+/* Policies of other tables that name one of these. */
+#define POLICIES_OF_OTHERS                                                                         \
+    "select distinct 0, p.oid::int8, format('ALTER POLICY %I ON %s', p.polname,"                   \
+    " p.polrelid::regclass) || " ALLOWED " from pg_temp.t join pg_depend d on d.refclassid ="      \
+    " 'pg_class'::regclass and d.refobjid = t.relid and d.classid = 'pg_policy'::regclass join"    \
+    " pg_policy p on p.oid = d.objid where p.polrelid not in (select relid from pg_temp.t)"
+
 #define STATISTICS                                                                                 \
     "pg_temp.t join pg_statistic_ext x on x.stxrelid = t.relid join pg_namespace s on s.oid ="     \
     " x.stxnamespace"
@@ -77,6 +96,10 @@ const px_piece px_pieces_switch[] = {
      "select distinct t.place, 0, format('ALTER TABLE %s DISABLE TRIGGER USER', t.old) "
      "from " TRIGGERS},
 
+    {"cutover", "Its rules are not to do so, either.",
+     "select t.place, r.oid, format('ALTER TABLE %s DISABLE RULE %I', t.old, r.rulename) "
+     "from " RULES},
+
     {"cutover", "Publications are to tell of the new table.",
      "select t.place, p.oid, format('ALTER PUBLICATION %I DROP TABLE %s', p.pubname, t.old) "
      "from " PUBLICATIONS},
@@ -125,11 +148,38 @@ const px_piece px_pieces_switch[] = {
 
     {"cutover", "Triggers, with their state.",
      "select t.place, g.oid, pg_get_triggerdef(g.oid) || case when g.tgenabled = 'O' then ''"
-     " else format('; ALTER TABLE %s %s TRIGGER %I', t.old, case g.tgenabled when 'D' then"
-     " 'DISABLE' when 'R' then 'ENABLE REPLICA' else 'ENABLE ALWAYS' end, g.tgname) end ||"
-     " coalesce('; ' || format('COMMENT ON TRIGGER %I ON %s IS ', g.tgname, t.old) ||"
-     " quote_literal(obj_description(g.oid, 'pg_trigger')), '') "
-     "from " TRIGGERS},
+     " else format('; ALTER TABLE %s %s TRIGGER %I', t.old, " STATE(
+         "g.tgenabled") ", g.tgname) end ||"
+                        " coalesce('; ' || format('COMMENT ON TRIGGER %I ON %s IS ', g.tgname, "
+                        "t.old) ||"
+                        " quote_literal(obj_description(g.oid, 'pg_trigger')), '') "
+                        "from " TRIGGERS},
+
+    {"cutover", "Rules, with their state.",
+     "select t.place, r.oid, rtrim(pg_get_ruledef(r.oid), ';') || case when r.ev_enabled = 'O' "
+     "then ''"
+     " else format('; ALTER TABLE %s %s RULE %I', t.old, " STATE(
+         "r.ev_enabled") ", r.rulename) end ||"
+                         " coalesce('; ' || format('COMMENT ON RULE %I ON %s IS ', r.rulename, "
+                         "t.old) ||"
+                         " quote_literal(obj_description(r.oid, 'pg_rewrite')), '') from " RULES},
+
+    {"cutover", "Row level security, with its policies.",
+     "select t.place, p.oid::int8, format('CREATE POLICY %I ON %s AS %s FOR %s TO %s', p.polname,"
+     " t.old, case when p.polpermissive then 'PERMISSIVE' else 'RESTRICTIVE' end, case p.polcmd "
+     "when"
+     " 'r' then 'SELECT' when 'a' then 'INSERT' when 'w' then 'UPDATE' when 'd' then 'DELETE' else"
+     " 'ALL' end, (select string_agg(case r when 0 then 'PUBLIC' else"
+     " quote_ident(pg_get_userbyid(r)) end, ', ') from unnest(p.polroles) r)) || " ALLOWED
+     " || coalesce('; ' || format('COMMENT ON POLICY %I ON %s IS ', p.polname, t.old) ||"
+     " quote_literal(obj_description(p.oid, 'pg_policy')), '') from pg_temp.t join pg_policy p on"
+     " p.polrelid = t.relid union all select place, 0, format('ALTER TABLE %s %s ROW LEVEL "
+     "SECURITY',"
+     " old, what) from pg_temp.t, unnest(array[case when relrowsecurity then 'ENABLE' end, case "
+     "when"
+     " relforcerowsecurity then 'FORCE' end]) what where what is not null"},
+
+    {"cutover", "Policies of other tables mean the new one, too.", POLICIES_OF_OTHERS},
 
     {"cutover",
      "Views and functions that name the table are made anew, so that they mean the new one.",
@@ -251,16 +301,19 @@ const px_piece px_pieces_switch[] = {
      "where d.deptype in ('a', 'i')"},
 
     {"back", "The old table's triggers fire again.",
-     "select t.place, g.oid, format('ALTER TABLE %s %s TRIGGER %I', t.old, case g.tgenabled when"
-     " 'R' then"
-     " 'ENABLE REPLICA' when 'A' then 'ENABLE ALWAYS' else 'ENABLE' end, g.tgname) from " TRIGGERS
-     " where g.tgenabled <> 'D'"},
+     "select t.place, g.oid, format('ALTER TABLE %s %s TRIGGER %I', t.old, " STATE(
+         "g.tgenabled") ", g.tgname) from " TRIGGERS " where g.tgenabled <> 'D'"},
+
+    {"back", "So do its rules.",
+     "select t.place, r.oid, format('ALTER TABLE %s %s RULE %I', t.old, " STATE(
+         "r.ev_enabled") ", r.rulename) from " RULES " where r.ev_enabled <> 'D'"},
 
     {"back", "Foreign keys: all new rows are checked from here on, the others afterwards.",
      "select place, oid, format('ALTER TABLE %s ADD CONSTRAINT %I %s NOT VALID', referrer,"
      " conname, def) from pg_temp.fk"},
 
-    {"back", "Views and functions mean the old table again.", VIEWS},
+    {"back", "Views, functions and policies of other tables mean the old table again.",
+     VIEWS " union all " POLICIES_OF_OTHERS},
 
     {"back", "Publications.",
      "select t.place, p.oid, format('ALTER PUBLICATION %I ADD TABLE %s', p.pubname, t.old) "

@@ -27,11 +27,12 @@ const char *const px_pieces_tables[] = {
     " text) on commit drop;create temp table obstacle (place int, name text, what text, advice"
     " text, acceptable bool) on commit drop;",
 
-    "create temp view t (keys, key_texts, old_keys, new_keys, columns, stored, new_stored,"
+    "create temp table t (keys, key_texts, old_keys, new_keys, columns, stored, new_stored,"
     " changed, place, relid, hash, hash_key, written_key, parted, hash_first, checked, leaf, fill, "
     "s,"
     " n, ns, os, old, fresh, kept, made, key_name, relkind, relam, relowner, reloptions,"
-    " reltoastrelid, reltablespace, relacl, relreplident, relpersistence, relrowsecurity) as"
+    " reltoastrelid, reltablespace, relacl, relreplident, relpersistence, relrowsecurity, "
+    "relforcerowsecurity) on commit drop as"
     " select ",
     EACH_OF_KEY("quote_ident(k.attname)"), EACH_OF_KEY("quote_ident(k.attname) || '::text'"),
     EACH_OF_KEY("'OLD.' || quote_ident(k.attname)"),
@@ -45,13 +46,15 @@ const char *const px_pieces_tables[] = {
     " when a.parted then a.leaf else array[c.relname::text] end, (select conname from"
     " pg_constraint where conrelid = a.relid and contype = 'p'), c.relkind, c.relam, c.relowner,"
     " c.reloptions, c.reltoastrelid, c.reltablespace, c.relacl, c.relreplident,"
-    " c.relpersistence, c.relrowsecurity from pg_temp.asked a join pg_class c on c.oid = a.relid"
+    " c.relpersistence, c.relrowsecurity, c.relforcerowsecurity from pg_temp.asked a join pg_class "
+    "c on c.oid = a.relid"
     " join pg_namespace s on s.oid = c.relnamespace;",
 
     /* A foreign key is lost if it refers to a table that is to be in partitions, where the key
      * alone is not unique; and if another table, in partitions, has it, which PostgreSQL does not
      * take NOT VALID. */
-    "create temp view fk as select o.oid, o.conname, o.convalidated, o.conrelid, o.confrelid, "
+    "create temp table fk on commit drop as select o.oid, o.conname, o.convalidated, o.conrelid, "
+    "o.confrelid, "
     "coalesce(f.place, r.place)"
     " place, f.place from_place, coalesce(f.parted, false) from_parted, coalesce(f.leaf, '{}')"
     " leaf, f.s, coalesce(r.parted, false) or (f.place is null and c.relkind = 'p') lost,"
@@ -64,7 +67,8 @@ const char *const px_pieces_tables[] = {
     " or r.place is not null);",
     /* Materialized views that read a migrated table, or another one of them. One that is made later
      * has a higher oid, so that they are made in the order of these. */
-    "create temp view mv as with recursive m(oid) as (select v.oid from pg_temp.t join pg_depend d"
+    "create temp table mv on commit drop as with recursive m(oid) as (select v.oid from pg_temp.t "
+    "join pg_depend d"
     " on d.refclassid = 'pg_class'::regclass and d.refobjid = t.relid and d.classid ="
     " 'pg_rewrite'::regclass join pg_rewrite r on r.oid = d.objid join pg_class v on v.oid ="
     " r.ev_class and v.relkind = 'm' union select v.oid from m join pg_depend d on d.refclassid ="

@@ -67,10 +67,12 @@ static void add_asked(const rw_table *table, size_t place, pgw_buf *out)
 static bool ask_tables(const px_migration *it)
 {
     pgw_buf sql = {0};
-    for (const char *const *part = px_pieces_tables; *part != NULL; part++)
-        pgw_buf_add_str(&sql, *part);
+    const char *const *part = px_pieces_tables;
+    pgw_buf_add_str(&sql, *part);
     for (size_t i = 0; i < it->count; i++)
         add_asked(it->tables[i], i + 1, &sql);
+    while (*++part != NULL)
+        pgw_buf_add_str(&sql, *part);
     pgw_buf_add_byte(&sql, '\0');
     bool good = px_migration_do(it, it->writer, sql.ptr);
     pgw_buf_free(&sql);
@@ -333,6 +335,7 @@ static const char *const ask_version[] = {
     VERSIONS("pg_index x, t where x.indrelid = t.oid"),
     VERSIONS("pg_inherits x, t where t.oid in (x.inhrelid, x.inhparent)"),
     VERSIONS("pg_policy x, t where x.polrelid = t.oid"),
+    VERSIONS("pg_policy x, d where x.oid = d.objid and d.classid = 'pg_policy'::regclass"),
     VERSIONS("pg_publication_rel x, t where x.prrelid = t.oid"),
     VERSIONS("pg_statistic_ext x, t where x.stxrelid = t.oid"),
     VERSIONS("pg_description x, t where x.objoid = t.oid"),

@@ -17,22 +17,16 @@ enum {
     SCRATCH = 64 * 1024, /* Bytes of values that are read before their memory is given back. */
     MOST_ROUNDS = 20,    /* How often it catches up before it says that writers are faster. */
     FEW_KEYS = 100, /* In a round with so few changes the time is not theirs, but their tables'. */
+    PERCENT = 80,   /* A round that takes more than so much of the last one is no longer shorter. */
     PROGRESS_SECONDS = 1, /* The least time between two lines of progress. */
 };
 
-/* A round of catching up that is so short may be the last one before writers are kept out, who then
- * wait about as long. In seconds. */
-static const double short_round = 0.5;
+/* A round of catching up that is so short is the last one before writers are kept out, who then
+ * wait about as long; one of the longest, if the next one would be no shorter. In seconds. */
+static const double short_round = 0.05, longest_round = 0.5;
 
 /* The time between two looks at how far standbys are behind. In seconds. */
 static const double lag_pause = 0.2;
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
 
 static void rest(double seconds)
 {
@@ -263,7 +257,8 @@ static bool copy_range(const px_migration *it, range *at)
 
 static void tell_progress(const px_migration *it, range *at)
 {
-    double time = now(), rate = (double)(at->rows - at->begun_with) / (time - at->begun + 1e-9);
+    double time = px_migration_now(),
+           rate = (double)(at->rows - at->begun_with) / (time - at->begun + 1e-9);
     if (at->upto != NULL && time - at->told < PROGRESS_SECONDS)
         return;
     at->told = time;
@@ -278,7 +273,7 @@ static void tell_progress(const px_migration *it, range *at)
 static void keep_rate(const px_migration *it, const range *at)
 {
     if (it->rate > 0)
-        rest((double)(at->rows - at->begun_with) / it->rate - (now() - at->begun));
+        rest((double)(at->rows - at->begun_with) / it->rate - (px_migration_now() - at->begun));
 }
 
 /* How many bytes of the log the standby that is furthest behind has not replayed, and its name. A
@@ -303,11 +298,11 @@ static bool keep_lag(const px_migration *it)
             fprintf(it->command->errors,
                     "keyspread: migrate: the role may not see how far standbys "
                     "are behind: grant it pg_monitor\n");
-        if (behind && now() - told >= PROGRESS_SECONDS) {
+        if (behind && px_migration_now() - told >= PROGRESS_SECONDS) {
             fprintf(it->command->out, "waiting for standby %s, which is %" PRIu64 " bytes behind\n",
                     PQgetvalue(row, 0, 1), lag);
             fflush(it->command->out);
-            told = now();
+            told = px_migration_now();
         }
         PQclear(row);
         if (hidden)
@@ -344,7 +339,7 @@ static bool copy_table(const px_migration *it, const px_migrated *table)
                                       table->place);
     if (row == NULL || PQntuples(row) != 1)
         return PQclear(row), false;
-    range at = {.table = table, .after = copy_of_cell(row, 0), .begun = now()};
+    range at = {.table = table, .after = copy_of_cell(row, 0), .begun = px_migration_now()};
     at.rows = at.begun_with = strtoull(PQgetvalue(row, 0, 1), NULL, 10);
     at.total = strtod(PQgetvalue(row, 0, 3), NULL);
     bool whole = PQgetvalue(row, 0, 2)[0] == 't';
@@ -441,18 +436,35 @@ static bool end_log(const px_migration *it, const px_migrated *one, uint64_t *ke
     return deleted != NULL;
 }
 
+/* In the order of the tables, whether the log has keys of one, as column 1; NULL with a message. */
+static PGresult *ask_changed(const px_migration *it)
+{
+    pgw_buf sql = {0};
+    for (size_t i = 0; i < it->migrated_count; i++)
+        pgw_buf_addf(&sql, "%sselect %zu, exists (select from keyspread.changes_%d)",
+                     i == 0 ? "" : " union all ", i, it->migrated[i].place);
+    pgw_buf_add(&sql, " order by 1", sizeof " order by 1");
+    PGresult *rows = px_migration_ask(it, it->writer, sql.ptr);
+    pgw_buf_free(&sql);
+    return rows;
+}
+
 /* All rows of all tables that have changed go before the first one comes: what is unique stays so.
  */
 static bool catch_up(const px_migration *it, uint64_t *keys)
 {
-    bool good = true;
+    PGresult *changed = ask_changed(it);
+    bool good = changed != NULL;
     *keys = 0;
-    for (size_t i = 0; good && i < it->migrated_count; i++)
-        good = delete_changed(it, &it->migrated[i]);
-    for (size_t i = 0; good && i < it->migrated_count; i++)
-        good = write_changed(it, &it->migrated[i]);
-    for (size_t i = 0; good && i < it->migrated_count; i++)
-        good = end_log(it, &it->migrated[i], keys);
+    for (int step = 0; step < 3; step++)
+        for (size_t i = 0; good && i < it->migrated_count; i++) {
+            const px_migrated *one = &it->migrated[i];
+            if (PQgetvalue(changed, (int)i, 1)[0] == 't')
+                good = step == 0   ? delete_changed(it, one)
+                       : step == 1 ? write_changed(it, one)
+                                   : end_log(it, one, keys);
+        }
+    PQclear(changed);
     return good;
 }
 
@@ -474,15 +486,18 @@ bool px_rows_catch_up(const px_migration *it, bool open, uint64_t *keys)
 bool px_rows_catch_up_soon(const px_migration *it)
 {
     uint64_t keys = 0;
+    double last = longest_round;
     for (int round = 0; round < MOST_ROUNDS; round++) {
-        double begun = now();
+        double begun = px_migration_now();
         if (!px_rows_catch_up(it, false, &keys))
             return false;
-        double took = now() - begun;
+        double took = px_migration_now() - begun;
         fprintf(it->command->out, "caught up: %" PRIu64 " changes in %.1f s\n", keys, took);
         fflush(it->command->out);
-        if (took < short_round || keys <= FEW_KEYS)
+        bool stays = took < longest_round && took * 100 > last * PERCENT;
+        if (took < short_round || keys <= FEW_KEYS || (stays && round > 0))
             return true;
+        last = took;
     }
     fprintf(it->command->errors,
             "keyspread: migrate: writers change rows as fast as they are taken over (%" PRIu64
