@@ -26,6 +26,7 @@ PROGRAMS = (
     Program("knex", "node", FOLDER + "knex_everyday.js", knex=MODULES + "knex", pg=MODULES + "pg"),
     Program("sequelize", "node", FOLDER + "sequelize_everyday.js", sequelize=MODULES + "sequelize"),
     Program("typeorm", "node", FOLDER + "typeorm_everyday.js", typeorm=MODULES + "typeorm"),
+    Program("mikro", "node", FOLDER + "mikro_everyday.js", mikro_orm=MODULES + "@mikro-orm/postgresql"),
     Program("prisma", "node", FOLDER + "prisma_everyday.mjs", schema_engine=MODULES + "@prisma/schema-engine-wasm",
             adapter=MODULES + "@prisma/adapter-pg"),
     Program("pgjdbc", "java", "-cp", JDBC, FOLDER + "JdbcEveryday.java", libpostgresql_jdbc_java=JDBC,

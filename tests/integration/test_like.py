@@ -27,7 +27,8 @@ WRONG = ("create table two (like one, id int)", "create table two (like nothing)
 
 @harness.proxied
 class Like(SessionCase):
-    tables = (Planned("one", ["id"]), Planned("cut", ["id"], kind={"uniform": 4}), Planned("checked", ["id"], hash_function="pg_hash"))
+    tables = (Planned("one", ["id"]), Planned("cut", ["id"], kind={"uniform": 4}), Planned("checked", ["id"], hash_function="pg_hash"),
+              Planned("log_*", "auto", hash_column="log_hash"))
     setup_sql = "create schema other; create table plain (z int)"
 
     def setUp(self):
@@ -37,7 +38,7 @@ class Like(SessionCase):
     def clean(self):
         for session in self.sessions:
             session.query("rollback")
-            session.query('drop table if exists pg_temp.two, other.two, two, "Two", one, cut, checked, three')
+            session.query('drop table if exists pg_temp.two, other.two, two, "Two", one, cut, checked, three, log_1')
 
     def both(self, *messages, ready=1):
         answers = [[re.sub("pg_temp_[0-9]+", "pg_temp", shown(reply)) for reply in session.ask(*messages, ready=ready) if reply.kind != "T"] for session in self.sessions]
@@ -83,6 +84,13 @@ class Like(SessionCase):
                 for use in USED:
                     self.query(use.format("two"))
                 self.clean()
+
+    def test_of_a_table_that_stays_ordinary(self):
+        """It is of a pattern, and gets in the same Query a key that no hash can join, which is said by a WARNING."""
+        self.sessions[1].query("set client_min_messages = error")
+        self.query("create table log_1 (id int not null, name text) partition by list (id); alter table log_1 add primary key (id);"
+                   " create table two (like log_1); insert into two values (1, 'a')")
+        self.query("select * from two")
 
     def test_what_is_wrong(self):
         self.make()
