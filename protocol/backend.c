@@ -57,6 +57,11 @@ void pgw_write_tag(const char *tag, pgw_buf *out)
 
 void pgw_write_insert_tag(uint64_t rows, pgw_buf *out)
 {
+    static const char of_one[] = "C\0\0\0\x0fINSERT 0 1";
+    if (rows == 1) {
+        pgw_buf_add(out, of_one, sizeof of_one);
+        return;
+    }
     size_t begun = pgw_begin(out, 'C');
     pgw_buf_add_str(out, "INSERT 0 ");
     pgw_buf_add_unsigned(out, rows);

@@ -88,7 +88,7 @@ bool pgw_slice_ieq_str(pgw_slice a, const char *b)
 
 enum { FIRST_ROOM = 256 /* Mostly enough for a message, and out of the allocator's lists. */ };
 
-static __attribute__((noinline)) void grow(pgw_buf *buf, size_t more)
+void pgw_buf_grow(pgw_buf *buf, size_t more)
 {
     if (more > SIZE_MAX / 2 - buf->len)
         or_die(NULL);
@@ -97,13 +97,6 @@ static __attribute__((noinline)) void grow(pgw_buf *buf, size_t more)
         cap *= 2;
     buf->ptr = pgw_realloc(buf->ptr, cap);
     buf->cap = cap;
-}
-
-char *pgw_buf_reserve(pgw_buf *buf, size_t more)
-{
-    if (buf->ptr == NULL || buf->cap - buf->len < more)
-        grow(buf, more);
-    return buf->ptr + buf->len;
 }
 
 void pgw_buf_add(pgw_buf *buf, const void *ptr, size_t len)
@@ -122,26 +115,6 @@ void pgw_buf_add_slice(pgw_buf *buf, pgw_slice slice)
 void pgw_buf_add_str(pgw_buf *buf, const char *nul_terminated)
 {
     pgw_buf_add(buf, nul_terminated, strlen(nul_terminated));
-}
-
-void pgw_buf_add_byte(pgw_buf *buf, char byte)
-{
-    *pgw_buf_reserve(buf, 1) = byte;
-    buf->len++;
-}
-
-void pgw_buf_add_i16(pgw_buf *buf, int16_t value)
-{
-    uint16_t wire = htobe16((uint16_t)value);
-    memcpy(pgw_buf_reserve(buf, sizeof wire), &wire, sizeof wire);
-    buf->len += sizeof wire;
-}
-
-void pgw_buf_add_i32(pgw_buf *buf, int32_t value)
-{
-    uint32_t wire = htobe32((uint32_t)value);
-    memcpy(pgw_buf_reserve(buf, sizeof wire), &wire, sizeof wire);
-    buf->len += sizeof wire;
 }
 
 void pgw_buf_add_i64(pgw_buf *buf, int64_t value)
@@ -269,36 +242,55 @@ struct pgw_arena_block {
  * list of its own costs a tenth. */
 enum { FIRST_BLOCK = 1024 - sizeof(struct pgw_arena_block), FEW = 3 * 1024, ARENA_BLOCK = 4096 };
 
-/* Adds a block. A small one is zeroed at once, which costs less than zeroing each piece of it. */
+/* Adds a block. A usual one is zeroed at once, which costs less than zeroing each piece of it. */
 static __attribute__((noinline)) struct pgw_arena_block *add_block(pgw_arena *arena, size_t cap)
 {
-    struct pgw_arena_block *block = pgw_alloc(sizeof *block + cap);
-    *block =
-        (struct pgw_arena_block){.next = arena->head, .cap = cap, .zeroed = cap <= FIRST_BLOCK};
-    if (block->zeroed)
-        memset(block->bytes, 0, cap);
+    bool zeroed = cap <= ARENA_BLOCK;
+    struct pgw_arena_block *block =
+        zeroed ? pgw_calloc(1, sizeof *block + cap) : pgw_alloc(sizeof *block + cap);
+    *block = (struct pgw_arena_block){.next = arena->head, .cap = cap, .zeroed = zeroed};
     arena->head = block;
     arena->bytes += sizeof *block + cap;
     ASAN_POISON_MEMORY_REGION(block->bytes, cap);
     return block;
 }
 
-void *pgw_arena_alloc(pgw_arena *arena, size_t size)
+/* At least one byte behind the memory stays poisoned for AddressSanitizer. */
+static size_t taken_for(size_t size)
+{
+    return (size + 16) & ~(size_t)15;
+}
+
+static void *take(struct pgw_arena_block *block, size_t size)
+{
+    void *ptr = block->bytes + block->used;
+    block->used += taken_for(size);
+    ASAN_UNPOISON_MEMORY_REGION(ptr, size);
+    return ptr;
+}
+
+/* Allocates where a block is to be added, or where memory is to be zeroed. */
+static __attribute__((noinline)) void *alloc_slowly(pgw_arena *arena, size_t size)
 {
     if (size > SIZE_MAX / 2)
         or_die(NULL);
-    /* At least one byte behind the memory stays poisoned for AddressSanitizer. */
-    size_t taken = (size + 16) & ~(size_t)15;
+    size_t taken = taken_for(size);
     struct pgw_arena_block *block = arena->head;
     if (block == NULL || block->cap - block->used < taken) {
         size_t usual = arena->bytes < FEW ? FIRST_BLOCK : ARENA_BLOCK;
-        size_t cap = taken > usual ? taken : usual;
-        block = add_block(arena, cap);
+        block = add_block(arena, taken > usual ? taken : usual);
     }
-    void *ptr = block->bytes + block->used;
-    block->used += taken;
-    ASAN_UNPOISON_MEMORY_REGION(ptr, size);
+    void *ptr = take(block, size);
     return block->zeroed ? ptr : memset(ptr, 0, size);
+}
+
+void *pgw_arena_alloc(pgw_arena *arena, size_t size)
+{
+    struct pgw_arena_block *block = arena->head;
+    if (block == NULL || !block->zeroed || size >= block->cap ||
+        block->cap - block->used < taken_for(size))
+        return alloc_slowly(arena, size);
+    return take(block, size);
 }
 
 pgw_slice pgw_arena_copy(pgw_arena *arena, pgw_slice slice)

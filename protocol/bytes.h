@@ -5,9 +5,11 @@
 #ifndef PGW_BYTES_H
 #define PGW_BYTES_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* `len` bytes at `ptr`, which others own; no NUL at the end. {NULL, 0} is empty. */
 typedef struct pgw_slice {
@@ -48,16 +50,44 @@ bool pgw_slice_eq_str(pgw_slice a, const char *b);
 bool pgw_slice_ieq(pgw_slice a, pgw_slice b);
 bool pgw_slice_ieq_str(pgw_slice a, const char *b);
 
+/* Makes room for `more` bytes where there is not enough. */
+void pgw_buf_grow(pgw_buf *buf, size_t more);
+
 /* Makes room for `more` bytes and returns the end, where they are to be written; the caller adds to
  * `len` what it wrote. */
-char *pgw_buf_reserve(pgw_buf *buf, size_t more);
+static inline char *pgw_buf_reserve(pgw_buf *buf, size_t more)
+{
+    if (buf->ptr == NULL || buf->cap - buf->len < more)
+        pgw_buf_grow(buf, more);
+    return buf->ptr + buf->len;
+}
+
 /* `ptr` is not in the buffer itself, which may move. */
 void pgw_buf_add(pgw_buf *buf, const void *ptr, size_t len);
 void pgw_buf_add_slice(pgw_buf *buf, pgw_slice slice);
 void pgw_buf_add_str(pgw_buf *buf, const char *nul_terminated); /* appends without the NUL */
-void pgw_buf_add_byte(pgw_buf *buf, char byte);
-void pgw_buf_add_i16(pgw_buf *buf, int16_t value); /* appended big-endian, as on the wire */
-void pgw_buf_add_i32(pgw_buf *buf, int32_t value);
+
+static inline void pgw_buf_add_byte(pgw_buf *buf, char byte)
+{
+    *pgw_buf_reserve(buf, 1) = byte;
+    buf->len++;
+}
+
+/* Appended big-endian, as on the wire. */
+static inline void pgw_buf_add_i16(pgw_buf *buf, int16_t value)
+{
+    uint16_t wire = htobe16((uint16_t)value);
+    memcpy(pgw_buf_reserve(buf, sizeof wire), &wire, sizeof wire);
+    buf->len += sizeof wire;
+}
+
+static inline void pgw_buf_add_i32(pgw_buf *buf, int32_t value)
+{
+    uint32_t wire = htobe32((uint32_t)value);
+    memcpy(pgw_buf_reserve(buf, sizeof wire), &wire, sizeof wire);
+    buf->len += sizeof wire;
+}
+
 void pgw_buf_add_i64(pgw_buf *buf, int64_t value);
 /* Appends the digits of `value` as printf("%lld") does, in less time. */
 void pgw_buf_add_decimal(pgw_buf *buf, int64_t value);

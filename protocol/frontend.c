@@ -91,6 +91,7 @@ pgw_bind_value pgw_bind_next(pgw_reader *reader)
 
 size_t pgw_begin(pgw_buf *out, char type)
 {
+    (void)pgw_buf_reserve(out, PGW_HEADER);
     pgw_buf_add_byte(out, type);
     pgw_buf_add_i32(out, 0);
     return out->len - 4;

@@ -1,25 +1,45 @@
 #include "proxy/batch/batch.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-static void add(px_unit ***units, size_t *count, size_t *cap, px_unit *unit)
+static void free_list(const px_batch *batch, px_unit **units)
+{
+    if (units != batch->lone)
+        free(units);
+}
+
+static void add(px_batch *batch, px_unit ***units, size_t *count, size_t *cap, px_unit *unit)
 {
     if (*count == *cap) {
-        *cap = *cap == 0 ? 16 : 2 * *cap;
-        *units = pgw_realloc(*units, *cap * sizeof **units);
+        *cap = *cap < 16 ? 16 : 2 * *cap;
+        px_unit **grown = pgw_alloc(*cap * sizeof *grown);
+        if (*count > 0)
+            memcpy(grown, *units, *count * sizeof *grown);
+        free_list(batch, *units);
+        *units = grown;
     }
     (*units)[(*count)++] = unit;
 }
 
+px_batch *px_batch_new(void)
+{
+    px_batch *batch = pgw_calloc(1, sizeof *batch);
+    batch->units = batch->lone;
+    batch->unit_cap = sizeof batch->lone / sizeof *batch->lone;
+    batch->first = true;
+    return batch;
+}
+
 void px_batch_add(px_batch *batch, px_unit *unit)
 {
-    add(&batch->units, &batch->attempt.count, &batch->unit_cap, unit);
+    add(batch, &batch->units, &batch->attempt.count, &batch->unit_cap, unit);
     batch->attempt.units = batch->units;
 }
 
 void px_batch_add_again(px_batch *batch, px_unit *unit)
 {
-    add(&batch->again, &batch->again_count, &batch->again_cap, unit);
+    add(batch, &batch->again, &batch->again_count, &batch->again_cap, unit);
 }
 
 void px_batch_next_attempt(px_batch *batch)
@@ -38,7 +58,7 @@ void px_batch_next_attempt(px_batch *batch)
 
 void px_batch_free(px_batch *batch)
 {
-    free(batch->units);
-    free(batch->again);
+    free_list(batch, batch->units);
+    free_list(batch, batch->again);
     free(batch);
 }

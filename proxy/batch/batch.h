@@ -15,6 +15,7 @@ typedef struct px_batch {
     size_t unit_cap;
     px_unit **again; /* units to be sent again in the next attempt */
     size_t again_count, again_cap;
+    px_unit *lone[1]; /* room for the only unit of most batches */
     uint64_t rows, started;
     uint64_t since;    /* when the attempt was sent, or a unit alone in it was last answered */
     bool first;        /* this is the first attempt */
@@ -25,6 +26,7 @@ typedef struct px_batch {
     bool doubted; /* merged rows failed for no known reason, and no unit has failed alone since */
 } px_batch;
 
+px_batch *px_batch_new(void); /* without units; the caller frees it with px_batch_free() */
 void px_batch_add(px_batch *batch, px_unit *unit);
 void px_batch_add_again(px_batch *batch, px_unit *unit);
 /* Makes the units to be sent again those of the next attempt. */

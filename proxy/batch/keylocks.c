@@ -35,10 +35,11 @@ typedef struct px_key_table {
     uint64_t seed; /* random, so that clients cannot choose keys that share a slot */
 } key_table;
 
-/* The tables of the process: as many as were ever configured, so they are only added. */
+/* The tables of the process: as many as were ever configured, so they are only added, under the
+ * mutex, and read without it. */
 static struct {
     pthread_mutex_t mutex;
-    key_table *first;
+    _Atomic(key_table *) first;
 } tables = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 enum { FIRST_SLOTS = 1024, MAX_SPARE = 4096 };
@@ -55,13 +56,23 @@ static key_table *new_table(const char *name)
     return table;
 }
 
-static key_table *find_table(const char *name, bool create)
+/* NULL: there is none of this name. */
+static key_table *find_table(const char *name)
 {
-    pthread_mutex_lock(&tables.mutex);
-    key_table *table = tables.first;
+    key_table *table = atomic_load(&tables.first);
     while (table != NULL && strcmp(table->name, name) != 0)
         table = table->next;
-    if (table == NULL && create) {
+    return table;
+}
+
+static key_table *take_table(const char *name)
+{
+    key_table *table = find_table(name);
+    if (table != NULL)
+        return table;
+    pthread_mutex_lock(&tables.mutex);
+    table = find_table(name);
+    if (table == NULL) {
         table = new_table(name);
         table->next = tables.first;
         tables.first = table;
@@ -296,7 +307,7 @@ static void find_tables(px_unit *unit)
 {
     unit->locked = pgw_arena_alloc(&unit->arena, unit->table_count * sizeof(key_table *));
     for (size_t i = 0; i < unit->table_count; i++) {
-        key_table *table = find_table(unit->tables[i].name, true);
+        key_table *table = take_table(unit->tables[i].name);
         size_t at = i;
         for (; at > 0 && unit->locked[at - 1] > table; at--)
             unit->locked[at] = unit->locked[at - 1];

@@ -273,10 +273,9 @@ static size_t least_company(size_t most, const px_unit *unit)
 
 px_batch *px_queue_form(px_queue *queue, uint64_t now)
 {
-    px_batch *batch = pgw_calloc(1, sizeof *batch);
+    px_batch *batch = px_batch_new();
     batch->queue = queue;
     batch->started = batch->since = now;
-    batch->first = true;
     queue->flights[queue->flying++] = batch;
     bool alone = travels_alone(queue, queue->waiting.first);
     size_t bytes = queue->waiting.first->batch_bytes;
@@ -291,7 +290,8 @@ px_batch *px_queue_form(px_queue *queue, uint64_t now)
             break;
         take_first(queue, batch);
     }
-    qsort(batch->units, batch->attempt.count, sizeof *batch->units, compare_units);
+    if (batch->attempt.count > 1)
+        qsort(batch->units, batch->attempt.count, sizeof *batch->units, compare_units);
     return batch;
 }
 

@@ -180,31 +180,40 @@ bool px_bind_write(const px_plan *plan, const pgw_bind *bind, px_bind_names name
     return false;
 }
 
+static __attribute__((noinline)) uint64_t number_of_bytes(const pgw_value *value)
+{
+    char room[PGW_CANONICAL_ROOM];
+    pgw_slice bytes = pgw_value_canonical(value, room);
+    return XXH3_64bits(bytes.ptr, bytes.len);
+}
+
 /* Equal numbers for equal values of a column, by all bits of those. */
-static uint64_t number_of(const pgw_value *value)
+static inline uint64_t number_of(const pgw_value *value)
 {
     uint32_t type = value->type;
-    char room[PGW_CANONICAL_ROOM];
     if (value->null)
         return UINT64_C(0x85ebca77c2b2ae63); /* an arbitrary number for NULL */
     if (type == PGW_INT8 || type == PGW_INT4 || type == PGW_TIMESTAMPTZ || type == PGW_TIMESTAMP)
         return (uint64_t)value->as.integer;
-    pgw_slice bytes = pgw_value_canonical(value, room);
-    return XXH3_64bits(bytes.ptr, bytes.len);
+    return number_of_bytes(value);
 }
 
 /* A hash of the whole key is a fingerprint: equal keys have equal ones. */
 px_unit_key px_unit_key_of(const rw_table *table, const rw_key *key)
 {
     px_unit_key out = {.hash = key->whole, .constant = key->all_known, .partition = key->partition};
-    bool hashed = table->hash_key_count == table->primary_key_count;
-    if (hashed && key->all_known)
+    if (!key->all_known)
+        return out;
+    if (table->hash_key_count == table->primary_key_count) {
         out.fingerprint = key->whole;
-    for (size_t i = 0; i < table->primary_key_count && key->all_known && !hashed; i++) {
-        /* The factor is odd: no two values of a column become one. */
-        uint64_t mixed =
-            (out.fingerprint ^ number_of(&key->values[i])) * UINT64_C(0x9e3779b97f4a7c15);
-        out.fingerprint = mixed ^ mixed >> 32;
+        return out;
     }
+    uint64_t mixed = 0;
+    for (size_t i = 0; i < table->primary_key_count; i++) {
+        /* The factor is odd: no two values of a column become one. */
+        mixed = (mixed ^ number_of(&key->values[i])) * UINT64_C(0x9e3779b97f4a7c15);
+        mixed ^= mixed >> 32;
+    }
+    out.fingerprint = mixed;
     return out;
 }

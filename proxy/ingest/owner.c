@@ -39,7 +39,8 @@ void px_owner_drop_statement(px_owner *owner)
 {
     for (size_t i = 0; i < owner->plan_count; i++)
         px_plan_drop(owner->plans[i]);
-    free(owner->plans);
+    if (owner->plan_count > 1)
+        free(owner->plans);
     owner->plans = NULL;
     owner->plan_count = 0;
     px_text_drop(owner->text);
@@ -48,7 +49,13 @@ void px_owner_drop_statement(px_owner *owner)
 
 void px_owner_add_plan(px_owner *owner, px_plan *plan)
 {
-    owner->plans = pgw_realloc(owner->plans, (owner->plan_count + 1) * sizeof(px_plan *));
+    if (owner->plan_count == 0) {
+        owner->plans = &owner->lone;
+    } else {
+        px_plan **old = owner->plan_count > 1 ? owner->plans : NULL;
+        owner->plans = pgw_realloc(old, (owner->plan_count + 1) * sizeof(px_plan *));
+        owner->plans[0] = old != NULL ? owner->plans[0] : owner->lone;
+    }
     owner->plans[owner->plan_count++] = plan;
     px_plan_take(plan);
 }

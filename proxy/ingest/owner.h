@@ -60,6 +60,7 @@ struct px_owner {
     px_plan **plans; /* extended protocol: the statements that were sent, in order of their first
                         executions. Counted; the array is owned */
     size_t plan_count;
+    px_plan *lone; /* `plans`, where they are one */
     bool repeated; /* the statement was tried before with an older picture of the catalog */
     bool rerouted; /* the statement is for the own link, even if it could be batched */
 

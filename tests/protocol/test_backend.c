@@ -4,6 +4,8 @@
 #include "protocol/frame.h"
 #include "tests/protocol/wire_vectors.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX_CELLS = 8, MAX_TYPES = 8 };
@@ -358,6 +360,22 @@ static void test_a_description_has_the_formats_of_a_bind(void **state)
     pgw_buf_free(&body);
 }
 
+static void test_tags_of_inserts(void **state)
+{
+    (void)state;
+    static const uint64_t rows[] = {0, 1, 2, 10, UINT64_MAX};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char tag[64];
+        snprintf(tag, sizeof tag, "INSERT 0 %" PRIu64, rows[i]);
+        pgw_buf written = {0}, wanted = {0};
+        pgw_write_insert_tag(rows[i], &written);
+        pgw_write_tag(tag, &wanted);
+        assert_true(pgw_slice_eq(pgw_slice_buf(&written), pgw_slice_buf(&wanted)));
+        pgw_buf_free(&written);
+        pgw_buf_free(&wanted);
+    }
+}
+
 static void test_messages_without_a_body(void **state)
 {
     (void)state;
@@ -437,6 +455,7 @@ int main(void)
         cmocka_unit_test(a_column_without_a_name_may_get_one),
         cmocka_unit_test(test_a_description_has_the_formats_of_a_bind),
         cmocka_unit_test(test_messages_without_a_body),
+        cmocka_unit_test(test_tags_of_inserts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

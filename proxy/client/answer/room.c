@@ -52,6 +52,8 @@ static void note_progress(px_session *session, size_t held)
 void px_room_settle(px_session *session)
 {
     px_room *room = &session->room;
+    if (room->taken == 0 && !room->waits)
+        return;
     size_t held = held_by(session);
     if (session->wait != PX_WAIT_ROOM) /* the session waits for something else, or for nothing */
         stop_waiting(session);

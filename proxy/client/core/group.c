@@ -59,8 +59,9 @@ void px_group_clear(px_group *group)
         group->held = NULL;
         group->cap = 0;
     }
-    px_table_clear(&group->statements);
-    px_table_clear(&group->portals);
+    px_table_clear(&group->statements.named);
+    px_table_clear(&group->portals.named);
+    group->statements.unnamed = group->portals.unnamed = 0;
     pgw_arena_free(&group->memory);
     group->now = NULL;
     group->bytes = 0;
@@ -71,8 +72,8 @@ void px_group_clear(px_group *group)
 void px_group_free(px_group *group)
 {
     free(group->held);
-    px_table_free(&group->statements);
-    px_table_free(&group->portals);
+    px_table_free(&group->statements.named);
+    px_table_free(&group->portals.named);
 }
 
 /* ---- names ---- */
@@ -82,20 +83,26 @@ typedef struct meaning {
     size_t latest; /* the held message that said what the name means */
 } meaning;
 
-static size_t latest(const px_table *names, pgw_slice name)
+static size_t latest(const px_group_names *names, pgw_slice name)
 {
-    const meaning *known = (const meaning *)px_table_find(names, name);
+    if (name.len == 0)
+        return names->unnamed > 0 ? names->unnamed - 1 : PX_GROUP_NONE;
+    const meaning *known = (const meaning *)px_table_find(&names->named, name);
     return known != NULL ? known->latest : PX_GROUP_NONE;
 }
 
 /* Notes that message `i` gives the name its meaning; returns the message that did so before. */
-static size_t note(px_group *group, px_table *names, pgw_slice name, size_t i)
+static size_t note(px_group *group, px_group_names *names, pgw_slice name, size_t i)
 {
-    meaning *known = (meaning *)px_table_find(names, name);
-    size_t before = known != NULL ? known->latest : PX_GROUP_NONE;
+    size_t before = latest(names, name);
+    if (name.len == 0) {
+        names->unnamed = i + 1;
+        return before;
+    }
+    meaning *known = (meaning *)px_table_find(&names->named, name);
     if (known == NULL) {
         known = pgw_arena_alloc(&group->memory, sizeof *known);
-        px_table_add(names, &known->entry, name);
+        px_table_add(&names->named, &known->entry, name);
     }
     known->latest = i;
     return before;
@@ -106,7 +113,7 @@ static void note_names(px_group *group, size_t i)
 {
     px_held *held = &group->held[i];
     const px_said *said = held->said;
-    px_table *names;
+    px_group_names *names;
     switch (said->type) {
     case 'P':
         note(group, &group->statements, said->as.parse.name, i);

@@ -22,6 +22,12 @@ typedef struct px_held {
     size_t about;
 } px_held;
 
+/* Names, each with the latest held message about it. */
+typedef struct px_group_names {
+    px_table named;
+    size_t unnamed; /* the number, plus one, of the message about the empty name; 0: none is held */
+} px_group_names;
+
 typedef struct px_group {
     pgw_arena memory; /* memory of the held messages and of their names */
     size_t bytes;     /* bytes of the held messages together */
@@ -30,7 +36,7 @@ typedef struct px_group {
     size_t owed;    /* bytes of the descriptions that the group will be answered with */
     uint32_t types; /* types of the held messages, one bit for each letter */
     bool describes; /* new statements are described as they go to the own link */
-    px_table statements, portals; /* names, each with the latest held message about it */
+    px_group_names statements, portals;
     size_t failing;     /* number of the held Parse that the backend refused to describe */
     pgw_error *failure; /* why it refused to describe `failing`; owned; NULL: it did not */
     /* What now() gave for the first key that wants it, and gives for all others (keys.h); in

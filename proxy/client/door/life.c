@@ -214,7 +214,9 @@ static void look(px_session *session)
         greeted(session);
     if (session->state == PX_READY && session->wait == PX_WAIT_UNIT &&
         !px_submitted(&session->units)) {
+        session->is_woken = true; /* the session is looked at below in any case */
         catch_up(session);
+        session->is_woken = false;
         px_session_set_wait(session, PX_WAIT_NOTHING);
     }
     if (session->own.copy != NULL && session->state == PX_READY && px_copied_is_apart(session) &&

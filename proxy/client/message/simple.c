@@ -419,13 +419,26 @@ static px_step fill_alike(px_session *session, const px_likeness *of)
     return step;
 }
 
+/* Whether nothing but questions of keyspread's own is under way. A text like one of before is not
+ * parsed in order to wait for their answers. */
+static bool is_asking(const px_session *session)
+{
+    return session->pending.replies.count > 0 && px_session_is_quiet(session) &&
+           session->own.begun == NULL && session->hand.parsed == NULL;
+}
+
 /* Submits, without looking into it, an INSERT that differs from one of before in constants alone.
  * PASS: it is to be looked into. */
 static px_step submit_alike(px_session *session, pgw_slice text)
 {
     px_likeness of;
-    if (!px_template_find(session->worker, session->who.identity, text, &of) ||
-        !is_undisturbed(session))
+    if (!px_template_find(session->worker, session->who.identity, text, &of))
+        return PX_STEP_PASS;
+    if (is_asking(session)) {
+        px_session_set_wait(session, PX_WAIT_IDLE);
+        return PX_STEP_LATER;
+    }
+    if (!is_undisturbed(session))
         return PX_STEP_PASS;
     px_step step = check_template(session, text, of.like);
     if (step != PX_STEP_DONE)

@@ -14,8 +14,6 @@
 #include "proxy/client/standing/describe.h"
 #include "proxy/ingest/submit.h"
 
-#include <stdlib.h>
-
 static px_step sync_on_link(px_session *session)
 {
     px_step step = px_forward_group(session) ? PX_STEP_PASS : PX_STEP_LATER;
@@ -163,8 +161,8 @@ static size_t count_executions(const px_group *group)
 /* Submits what the group executes, all of it bound there. `at` gets the held Execute of each. */
 static px_submission submit_executions(px_session *session, size_t *at, px_unfit *unfit)
 {
-    const px_group *group = &session->group;
-    px_execution *list = pgw_alloc(count_executions(group) * sizeof *list);
+    px_group *group = &session->group;
+    px_execution *list = pgw_arena_alloc(&group->memory, count_executions(group) * sizeof *list);
     px_executions all = {.all = list};
     for (size_t i = 0; i < group->count; i++) {
         if (group->held[i].type != 'E')
@@ -177,9 +175,7 @@ static px_submission submit_executions(px_session *session, size_t *at, px_unfit
                                            returns ? group->held[i].said->as.execute.max_rows : 0};
     }
     px_standing standing = px_session_standing(session);
-    px_submission what = px_submit_bound(&session->units, &standing, &all, unfit);
-    free(list);
-    return what;
+    return px_submit_bound(&session->units, &standing, &all, unfit);
 }
 
 static void answer_unfit(px_session *session, const px_unfit *unfit, size_t execute)
@@ -205,7 +201,8 @@ static px_step submit_group(px_session *session)
     px_unfit unfit; /* no initializer: the error takes a kilobyte */
     pgw_error_clear(&unfit.error);
     unfit.at_bind = false;
-    size_t *at = pgw_alloc(count_executions(&session->group) * sizeof *at);
+    size_t *at =
+        pgw_arena_alloc(&session->group.memory, count_executions(&session->group) * sizeof *at);
     px_submission what = submit_executions(session, at, &unfit);
     if (what == PX_SUBMITTED) {
         px_session_set_wait(session, PX_WAIT_UNIT);
@@ -215,7 +212,6 @@ static px_step submit_group(px_session *session)
     } else if (what == PX_SUBMIT_REFUSED) {
         answer_unfit(session, &unfit, at[unfit.execution]);
     }
-    free(at);
     static const px_step steps[] = {[PX_SUBMITTED] = PX_STEP_LATER,
                                     [PX_SUBMIT_ON_LINK] = PX_STEP_PASS,
                                     [PX_SUBMIT_REFUSED] = PX_STEP_DONE};
