@@ -84,6 +84,25 @@ static inline rw_catalog test_catalog(const rw_table **pointers)
     return (rw_catalog){.tables = pointers, .count = TEST_TABLE_COUNT};
 }
 
+/* Gives the table columns of its own, with their numbers and the names of their types, as a server
+ * tells them. */
+static inline void test_tell_columns(rw_table *table, rw_column *columns)
+{
+    for (size_t i = 0; i < table->column_count; i++) {
+        uint32_t type = table->columns[i].type;
+        columns[i] = table->columns[i];
+        columns[i].attnum = (int16_t)(i + 1);
+        columns[i].type_name = (char *)(type == PGW_TEXT          ? "text"
+                                        : type == PGW_VARCHAR     ? "character varying(10)"
+                                        : type == PGW_NUMERIC     ? "numeric"
+                                        : type == PGW_TIMESTAMPTZ ? "timestamp with time zone"
+                                                                  : "bigint");
+    }
+    table->columns = columns;
+}
+
+enum { TEST_MOST_COLUMNS = 4 };
+
 static const pgw_env test_env = {.utf8 = true, .zone_known = true, .conforming = true};
 
 #endif

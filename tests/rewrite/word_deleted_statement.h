@@ -1,15 +1,15 @@
 /*
- * left_out_statement: all that is made of a text of statements, before a catalog.
+ * word_deleted_statement: a text of statements is judged, before a catalog, with all that is made
+ * of it.
  */
-#ifndef TEST_LEFT_OUT_STATEMENT_H
-#define TEST_LEFT_OUT_STATEMENT_H
+#ifndef TEST_WORD_DELETED_STATEMENT_H
+#define TEST_WORD_DELETED_STATEMENT_H
 
 #include "rewrite/lex/splitter.h"
-#include "rewrite/statement/script/conditions.h"
 #include "rewrite/statement/special/explain.h"
 #include "rewrite/statement/special/function_once.h"
 
-#include "left_out.h"
+#include "statement_holds.h"
 
 static const rw_catalog *catalog;
 static const pgw_env *env;
@@ -21,11 +21,10 @@ static void add_changes(const rw_change *changes, size_t count, pgw_buf *out)
                      (int)changes[i].text.len, changes[i].text.ptr);
 }
 
-/* What is sent for it, by a Query or a Parse, and where errors in that are told to stand. */
+/* What is sent for it, by a Query or a Parse. */
 static void add_sent(const rw_statement *it, pgw_slice text, bool prepared, pgw_arena *arena,
                      pgw_buf *out)
 {
-    enum { STEP = 97 }; /* bytes between positions */
     pgw_error error = PGW_ERROR_NONE;
     rw_prepared statement = {text, {NULL, 0}, rw_highest_parameter(text, true)};
     rw_conditions conditions;
@@ -36,9 +35,7 @@ static void add_sent(const rw_statement *it, pgw_slice text, bool prepared, pgw_
     pgw_buf_addf(out, "%zu %zu $%u+%u %d: %.*s", conditions.count, conditions.lookup_count,
                  conditions.own, conditions.parameters, conditions.in_text, (int)sent.len,
                  sent.ptr != NULL ? sent.ptr : "");
-    for (size_t at = 1; at <= sent.len; at += STEP)
-        pgw_buf_addf(out, " %zu%s", rw_conditions_position(&conditions, text, at, true),
-                     rw_conditions_put_in(&conditions, text, at, true) ? "+" : "");
+    holds_of_conditions(&conditions, text, pgw_slice_buf(&sent), env);
     pgw_buf_free(&sent);
 }
 
@@ -65,13 +62,13 @@ static void add_statement(const rw_statement *it, pgw_slice text, pgw_arena *are
     pgw_buf_add_byte(out, '\n');
 }
 
-/* All that is made of it. */
-static void describe(pgw_slice text, pgw_buf *out)
+static void judge(pgw_slice text, pgw_buf *out)
 {
     pgw_arena arena = {0};
     rw_script script;
     rw_explain(text, catalog, env, out);
     rw_script_parse(text, catalog, env, NULL, &arena, &script);
+    holds_of_script(&script, text, catalog, env);
     rw_function_once(text, catalog, env, &arena, &script);
     for (size_t i = 0; i < script.count; i++)
         add_statement(&script.statements[i], text, &arena, out);
