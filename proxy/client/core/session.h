@@ -155,6 +155,8 @@ typedef struct px_ddl {
     bool portal;   /* A statement that may change configured tables was bound to a named portal in
                       this transaction. */
     bool resets;   /* A statement that was sent may make a sequence go on from elsewhere. */
+    uint64_t alone; /* statements that were looked at by px_catalog_unasked(), whose changes are not
+                       marked yet */
     px_catalog *catalog; /* the configured tables as the session's transaction sees them. Counted;
                             or NULL */
     struct px_own_look *look; /* the session's look at the tables, under way; owned; or NULL */
