@@ -68,7 +68,7 @@ class SchemaScripts(harness.StackCase):
 
     def test_in_a_transaction(self):
         self.run_all("begin", *self.script())
-        self.assertLessEqual(self.read(), (2, 2))
+        self.assertLessEqual(max(self.read()), 2)
         self.run_all("insert into made_7 (v) values ('a')", "commit", "insert into made_7 (v) values ('b')")
         self.is_right("made_7", 2)
 
@@ -96,13 +96,6 @@ class SchemaScripts(harness.StackCase):
         with self.postgres.admin(self.database) as admin:
             self.assertEqual(admin.rows("select * from other.elsewhere"), [["1"]])
 
-    def test_a_view_that_moves_search_path(self):
-        """One that is made just before: what was read of the database says that nothing of it moves anything."""
-        self.run_all("create view moving as select set_config('search_path', 'other', false) as path", "table moving",
-                     "create table elsewhere_too (id int primary key)")
-        with self.postgres.admin(self.database) as admin:
-            self.assertEqual(admin.rows("select relnamespace::regnamespace, relnatts from pg_class where relname = 'elsewhere_too'"), [["other", "1"]])
-
     def test_a_table_that_is_there(self):
         """What is refused is refused by the tables as they are."""
         self.run_all("create table there (id int primary key)")
@@ -111,6 +104,27 @@ class SchemaScripts(harness.StackCase):
             replies = self.session.query(text)
             self.assertEqual([reply.fields()["C"] for reply in replies if reply.kind == "E"], [state], text)
         self.run_all("create table if not exists there (id int primary key)")
+
+
+@harness.proxied
+class StoredCode(harness.StackCase):
+    """What the database stores by now moves names, though it stored nothing of the kind when it was read."""
+    tables = (Planned("made_*", "auto", hash_column="keyspread_hash"),)
+    before_sql = "create schema other"
+
+    def setUp(self):
+        """None of them is there."""
+
+    def test_a_view_that_moves_search_path(self):
+        hidden = "create function hidden() returns text language sql as $$ select set_config('search_path', 'other', false) $$"
+        with self.wire() as session, self.postgres.admin(self.database) as admin:
+            for text in ("create table made_0 (id int primary key)", "insert into made_0 values (1)", hidden,
+                         "create view moving as select hidden() as path", "create table made_1 (id int primary key)", "table moving",
+                         "create table made_2 (id int primary key)"):
+                self.assertEqual([reply for reply in session.query(text) if reply.kind == "E"], [], text)
+            self.assertEqual(admin.rows("select relname, relnamespace::regnamespace, relnatts from pg_class where relname ~ '^made_.$'"
+                                        " order by relname"),
+                             [["made_0", "public", "2"], ["made_1", "public", "2"], ["made_2", "other", "1"]])
 
 
 @harness.proxied

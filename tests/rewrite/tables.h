@@ -95,7 +95,8 @@ static const char *const test_alone[] __attribute__((unused)) = {
     "create unique index concurrently i on public.events using btree (userid)",
     "create trigger t after insert or update of ts on events for each row execute function f()",
     "create constraint trigger t after delete on events for each row execute function f()",
-    "create or replace function f(a int) returns table (userid int) language plpgsql as $$ begin "
+    "create or replace function f(a timestamp with time zone) returns table (userid int)"
+    " language plpgsql as $$ begin "
     "insert into events values (1); select * from events; end $$",
     "create procedure p() language sql as 'insert into events values (1); select 1'",
     "create sequence s owned by events.userid",

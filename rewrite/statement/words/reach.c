@@ -240,7 +240,7 @@ static bool creates_alone(reader in)
     static const char *const whole[] = {"only", NULL};
     static const char *const routines[] = {"function", "procedure", NULL};
     static const char *const written[] = {"select", "insert", "update", "delete", "merge",
-                                          "values", "begin",  "return", "with",   NULL};
+                                          "values", "begin",  "return", NULL};
     static const char *const on_rows[] = {"when", NULL};
     static const char *const others[] = {"references", "like", "select", NULL};
     static const char *const forms[] = {"as", "of", "inherits", "partition", NULL};
