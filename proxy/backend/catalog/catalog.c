@@ -165,7 +165,8 @@ px_catalog *px_catalog_now(px_worker *worker, const px_identity *identity)
         right = is_right(worker, e);
     }
     if (!right)
-        return NULL; /* that is no use: the reader need not look before somebody asks it */
+        return NULL; /* A snapshot that is not right is not used: the reader waits until it is
+                        asked. */
     note_use(worker, e);
     return e->seen.catalog;
 }
