@@ -102,6 +102,39 @@ static inline void test_tell_columns(rw_table *table, rw_column *columns)
 }
 
 enum { TEST_MOST_COLUMNS = 4 };
+/* Statements that are sent alike whatever tables there are. */
+static const char *const test_alone[] __attribute__((unused)) = {
+    "create table zz (a int)",
+    "CREATE TABLE loose (userid int, ts int, PRIMARY KEY (userid, ts));",
+    "create unlogged table if not exists public.loose (userid int, ts int, x numeric(8,2), "
+    "y int generated always as identity, primary key (ts, userid)) with (fillfactor = 70)",
+    "create temp table events (a text default 'references; like')",
+    "create index on events (userid, lower(event)) where event is not null",
+    "create unique index concurrently i on public.events using btree (userid)",
+    "create trigger t after insert or update of ts on events for each row execute function f()",
+    "create constraint trigger t after delete on events for each row execute function f()",
+    "create or replace function f(a timestamp with time zone) returns table (userid int)"
+    " language plpgsql as $$ begin "
+    "insert into events values (1); select * from events; end $$",
+    "create procedure p() language sql as 'insert into events values (1); select 1'",
+    "create sequence s owned by events.userid",
+    "alter sequence s owned by events.userid",
+    "alter function f() owner to r",
+    "alter table events add x bigint default 0 not null",
+    "ALTER TABLE IF EXISTS public.events ADD COLUMN x text, ADD COLUMN y int CHECK (y > 0)",
+    "alter table events alter column event set statistics 1000",
+    "alter table events alter event set statistics 1000",
+    "alter table events owner to r",
+    "drop table events, loose cascade",
+    "drop index if exists i",
+    "drop trigger t on events",
+    "drop function f()",
+    "comment on table events is 'it; is'",
+    "comment on column events.userid is $$ select * from events $$",
+    "grant select, insert on events to r",
+    "revoke all on events from r",
+};
+enum { TEST_ALONE_COUNT = sizeof test_alone / sizeof *test_alone };
 
 static const pgw_env test_env = {.utf8 = true, .zone_known = true, .conforming = true};
 

@@ -156,6 +156,30 @@ static void positions_lead_back(void **state)
     }
 }
 
+/* What rw_defines_alone() says of them: nothing of it depends on the tables that there are. */
+static void what_is_alone_is_sent_alike(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < TEST_ALONE_COUNT; i++) {
+        static const pgw_reading reading = {&test_env, &arena, NULL};
+        pgw_buf sent[2] = {{0}, {0}};
+        for (int there = 0; there < 2; there++) {
+            const rw_statement *statement = parse_where(test_alone[i], there);
+            assert_int_equal(statement->kind, RW_STATEMENT_FORWARD);
+            rw_conditions conditions;
+            rw_conditions_of(statement, NULL, &reading, &conditions);
+            rw_conditions_render(&conditions, exact(test_alone[i]), &sent[there]);
+            pgw_buf_addf(&sent[there], " | %.*s | %u %d %d", (int)statement->behind.len,
+                         statement->behind.ptr, statement->effects, statement->before.len > 0,
+                         statement->warning);
+            pgw_buf_add_byte(&sent[there], '\0');
+        }
+        assert_string_equal(sent[0].ptr, sent[1].ptr);
+        pgw_buf_free(&sent[0]);
+        pgw_buf_free(&sent[1]);
+    }
+}
+
 /* --- tables with a key of their own, under a pattern, and what inherits from them --- */
 
 /* `own` is known by its own key (ts, userid), hashed by ts; `parts` is partitioned; `alike` and
@@ -273,6 +297,7 @@ int main(void)
         cmocka_unit_test_teardown(refusals_point_at_what_is_wrong, teardown),
         cmocka_unit_test_teardown(what_is_there_is_not_made, teardown),
         cmocka_unit_test_teardown(positions_lead_back, teardown),
+        cmocka_unit_test_teardown(what_is_alone_is_sent_alike, teardown),
         cmocka_unit_test_teardown(an_own_key_is_kept, teardown),
         cmocka_unit_test_teardown(an_own_key_may_grow, teardown),
         cmocka_unit_test_teardown(heirs_are_hashed_alike, teardown),

@@ -146,12 +146,74 @@ static void test_moves_columns(void **state)
                          table[i].moves);
 }
 
+static void test_defines_alone(void **state)
+{
+    (void)state;
+    static const char *const others[] = {
+        "create table zz (a int references events)",
+        "create table zz (like events)",
+        "create table zz as select 1",
+        "create table zz (a int) inherits (events)",
+        "create table zz partition of events default",
+        "create table zz of events",
+        "create table zz (a int); insert into zz values (1)",
+        "create table zz (a int); select 1",
+        "create table zz (a int default 'no end)",
+        "create table zz (a text default 'it''s', b int references \"events\")",
+        "create view v as select * from events",
+        "create materialized view v as select 1",
+        "create rule r as on insert to events do nothing",
+        "create schema s create table events (a int)",
+        "create unique index on only events (userid)",
+        "create trigger t before update on events for each row when (true) execute function f()",
+        "create function f() returns int language sql begin atomic select 1; end",
+        "create function f() returns bigint language sql return (select userid from events)",
+        "alter table events add primary key (userid)",
+        "alter table events add x int primary key",
+        "alter table events add x int unique",
+        "alter table events add x int references events",
+        "alter table events add x int, drop userid",
+        "alter table events add constraint c check (true)",
+        "alter table events drop userhash",
+        "alter table events rename to other",
+        "alter table events alter userid type text",
+        "alter table events alter userid set default 1",
+        "alter table events alter userid set statistics 1, alter userhash drop not null",
+        "alter table events owner to r, alter userhash drop not null",
+        "alter table events inherit parent",
+        "alter table only events add primary key (userid)",
+        "alter index i attach partition j",
+        "alter schema s rename to t",
+        "drop table events; create table events (a int)",
+        "select 1 into events",
+        "insert into events values (1)",
+        "truncate events",
+        "comment on table events is 'no end",
+        "comment on column sly.shy is 'x'",
+        "grant select (shy) on sly to r",
+        "",
+    };
+    static rw_column shy = {.name = (char *)"shy"};
+    static const rw_table sly = {
+        .schema = (char *)"public", .name = (char *)"sly", .columns = &shy, .strict = true};
+    const rw_table *pointers[TEST_TABLE_COUNT + 1];
+    rw_catalog names = test_catalog(pointers);
+    pointers[names.count++] = &sly;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (rw_defines_alone(exact(others[i]), &names, true))
+            fail_msg("alone? %s", others[i]);
+    for (size_t i = 0; i < TEST_ALONE_COUNT; i++)
+        if (!rw_defines_alone(exact(test_alone[i]), &names, true))
+            fail_msg("not alone? %s", test_alone[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reaches),
         cmocka_unit_test(test_stands_by),
         cmocka_unit_test(test_moves_columns),
+        cmocka_unit_test(test_defines_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,11 +159,31 @@ px_catalog *px_catalog_now(px_worker *worker, const px_identity *identity)
     entry *e = find_entry(worker, identity->database);
     if (e == NULL)
         return NULL;
+    bool right = is_right(worker, e);
+    if (!right) {
+        px_database_look(e->database, &e->seen);
+        right = is_right(worker, e);
+    }
+    if (!right)
+        return NULL; /* A snapshot that is not right is not used: the reader waits until it is
+                        asked. */
     note_use(worker, e);
-    if (is_right(worker, e))
-        return e->seen.catalog;
+    return e->seen.catalog;
+}
+
+bool px_catalog_has_room(px_worker *worker, const px_identity *identity, uint64_t more)
+{
+    entry *e = find_entry(worker, identity->database);
+    if (worker->config->pattern_count == 0)
+        return true;
+    if (e == NULL)
+        return false;
     px_database_look(e->database, &e->seen);
-    return is_right(worker, e) ? e->seen.catalog : NULL;
+    const px_catalog *catalog = e->seen.catalog;
+    if (catalog == NULL || catalog->config != worker->config)
+        return false;
+    uint64_t changes = atomic_load(&e->database->marks) - e->seen.marks + more;
+    return catalog->by_pattern + changes < RW_PATTERN_TABLES;
 }
 
 px_catalog *px_catalog_last(px_worker *worker, const px_identity *identity)

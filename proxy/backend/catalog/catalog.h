@@ -28,6 +28,9 @@ const struct rw_word_set *px_catalog_words(px_worker *worker, const px_catalog *
 /* The snapshot to use now; NULL if the backend must be asked first. Not counted: take it to keep
  * it. */
 px_catalog *px_catalog_now(px_worker *worker, const px_identity *identity);
+/* Whether the database certainly has fewer tables of patterns than there may be, though each change
+ * since the newest snapshot, and `more` that are not marked, may have made one. */
+bool px_catalog_has_room(px_worker *worker, const px_identity *identity, uint64_t more);
 /* The newest snapshot of the configuration in force, right or not; NULL: there is none. For writers
  * to a backend whose tables the file alone describes. */
 px_catalog *px_catalog_last(px_worker *worker, const px_identity *identity);

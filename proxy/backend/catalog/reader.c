@@ -23,10 +23,13 @@ enum {
     SILENCE_MS = 30 * 1000   /* a backend that does not answer for so long is gone */
 };
 
-/* Options that override all settings of a role, a database or the connection string. */
+/* Options that override all settings of a role, a database or the connection string. What is asked
+ * is planned once, perhaps when there are few tables: without enable_seqscan=off it would read
+ * whole relations for each of those that are made later. */
 #define OPTIONS                                                                                    \
     PX_AUDIT_OPTIONS " -c role=none -c search_path=pg_catalog -c statement_timeout=0"              \
                      " -c lock_timeout=0 -c row_security=off -c jit=off -c random_page_cost=1"     \
+                     " -c enable_seqscan=off"                                                      \
                      " -c standard_conforming_strings=on"                                          \
                      " -c default_transaction_isolation=read\\ committed"                          \
                      " -c default_transaction_deferrable=off"

@@ -36,24 +36,37 @@
     " and d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass and d.deptype = 'e'"       \
     " and e.extname in (" EXTENSIONS "))"
 
-/* Rows p of functions that are the database's own, or of an extension not in EXTENSIONS. */
-#define OWN_FUNCTIONS                                                                              \
-    "pg_catalog.pg_proc p join pg_catalog.pg_namespace s on s.oid = p.pronamespace"                \
+/* The functions that are the database's own, or of an extension not in EXTENSIONS; `body`: a SQL
+ * function's tree, which a server before 14 does not know; `computes`: it is in C, of an extension,
+ * and works on its values alone. */
+#define FUNCTIONS                                                                                  \
+    " own_functions as materialized (select p.oid, p.proname, p.proargtypes, p.prosrc,"            \
+    " pg_catalog.to_jsonb(p) ->> 'prosqlbody' as body, s.nspname, l.lanname,"                      \
+    " l.lanname = 'c' and exists (select from pg_catalog.pg_depend x"                              \
+    " where x.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass"                                 \
+    " and x.objid = p.oid and x.deptype = 'e') as computes"                                        \
+    " from pg_catalog.pg_proc p join pg_catalog.pg_namespace s on s.oid = p.pronamespace"          \
     " join pg_catalog.pg_language l on l.oid = p.prolang where " IS_FOREIGN(                       \
-        "p") " and not " OF_KNOWN_EXTENSION
+        "p") " and not " OF_KNOWN_EXTENSION ")"
 
-/* The body of a SQL function may be stored as a tree, which a server before 14 does not know. */
+void px_own_functions(pgw_buf *sql)
+{
+    pgw_buf_add_str(sql, FUNCTIONS);
+}
+
+#define OWN_FUNCTIONS "own_functions p where true"
+
 #define LOUD_FUNCTION                                                                              \
-    "exists (select from " OWN_FUNCTIONS " and (s.nspname !~ '^pg_temp_'"                          \
+    "exists (select from " OWN_FUNCTIONS " and (p.nspname !~ '^pg_temp_'"                          \
     " or exists (select from pg_catalog.pg_trigger g where g.tgfoid = p.oid))"                     \
-    " and (l.lanname not in ('sql', 'plpgsql') or p.prosrc ~* " WORDS                              \
-    " or coalesce(pg_catalog.to_jsonb(p) ->> 'prosqlbody', '') ~ calls.pattern))"
+    " and (p.lanname not in ('sql', 'plpgsql') or p.prosrc ~* " WORDS                              \
+    " or coalesce(p.body, '') ~ calls.pattern))"
 
 /* Whether a function of the database's own can run though no text names it: an object other than a
  * trigger or a default depends on it, or `row.name` may mean it. It may call loud functions by
  * name. */
 #define UNNAMED_FUNCTION                                                                           \
-    "exists (select from " OWN_FUNCTIONS " and (l.lanname not in ('sql', 'plpgsql')"               \
+    "exists (select from " OWN_FUNCTIONS " and (p.lanname not in ('sql', 'plpgsql')"               \
     " or exists (select from pg_catalog.pg_depend d"                                               \
     " where d.refclassid = 'pg_catalog.pg_proc'::pg_catalog.regclass and d.refobjid = p.oid"       \
     " and d.classid not in ('pg_catalog.pg_trigger'::pg_catalog.regclass,"                         \
@@ -134,12 +147,8 @@ void px_quiet_expression(pgw_buf *sql)
     " or exists (select from pg_catalog.pg_index o where o.indrelid = d.oid"                       \
     " and pg_catalog.concat(o.indexprs, o.indpred) like '%COERCETODOMAIN%'))"
 
-/* OWN_FUNCTIONS that can do more than compute: functions in C of an extension work on its values
- * alone. */
-#define CODE                                                                                       \
-    OWN_FUNCTIONS " and not (l.lanname = 'c' and exists (select from pg_catalog.pg_depend x"       \
-                  " where x.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass"                   \
-                  " and x.objid = p.oid and x.deptype = 'e'))"
+/* OWN_FUNCTIONS that can do more than compute. */
+#define CODE OWN_FUNCTIONS " and not p.computes"
 
 /* Whether code of the database's own runs by operators, casts, index support functions or domain
  * checks, without being named. A cast from a type of the database's own counts only if a column may

@@ -8,11 +8,14 @@
 
 #include "protocol/bytes.h"
 
-/* Appends an expression of type text, which refers to no table around it: 't': no stored code can
- * change a session; 'r': at least none can that a SELECT runs which names no function, the code of
- * views, operators, casts, domains, indexes and row security; 'b': at least none can that is called
- * by PostgreSQL's own names and operators; 'f': any may. Says 'f' in doubt: for languages that
- * cannot be read here, and if there is too much code. */
+/* Appends an entry of WITH, own_functions, which all the rest refers to. */
+void px_own_functions(pgw_buf *sql);
+
+/* Appends an expression of type text, which refers to no table around it but own_functions: 't': no
+ * stored code can change a session; 'r': at least none can that a SELECT runs which names no
+ * function, the code of views, operators, casts, domains, indexes and row security; 'b': at least
+ * none can that is called by PostgreSQL's own names and operators; 'f': any may. Says 'f' in doubt:
+ * for languages that cannot be read here, and if there is too much code. */
 void px_quiet_expression(pgw_buf *sql);
 
 /* Appends a condition that is true if a default or check of relation `c`, or of a domain in it, may

@@ -361,7 +361,9 @@ static void add_relations(const cfg_config *config, pgw_buf *sql)
                              " c.relrowsecurity from " FEW " m join pg_catalog.pg_class c"
                              " on c.oid = m.oid and m.oid > 0 and m.oid < 4294967295"
                              " join pg_catalog.pg_namespace n on n.oid = c.relnamespace");
-    pgw_buf_add_str(sql, ")," TREE "," MET ", quiet(says) as materialized (select ");
+    pgw_buf_add_str(sql, ")," TREE "," MET ",");
+    px_own_functions(sql);
+    pgw_buf_add_str(sql, ", quiet(says) as materialized (select ");
     px_quiet_expression(sql);
     pgw_buf_add_str(sql, "), code(expressions, casts, calls) as materialized"
                          " (select case when q.says = 't' then false else ");

@@ -42,6 +42,12 @@ px_catalog *px_catalog_none(void)
     return &none;
 }
 
+px_catalog *px_catalog_unasked(void)
+{
+    static px_catalog unasked = {.references = 1};
+    return &unasked;
+}
+
 /* Keeps `system_columns` at the first table only, for they are the same for all. */
 static void keep_system_columns_once(px_catalog *catalog)
 {

@@ -36,6 +36,9 @@ size_t px_catalog_place(const px_catalog *catalog, size_t i);
 /* The snapshot without tables, for texts that name no configured table. Not counted, and never
  * freed. */
 px_catalog *px_catalog_none(void);
+/* The snapshot without tables, for texts that are sent alike whatever tables there are: nothing is
+ * known of what the database stores. Not counted, and never freed. */
+px_catalog *px_catalog_unasked(void);
 
 /* What px_schema_fingerprint_query() said, of the tables or of places. */
 typedef struct px_fingerprint {

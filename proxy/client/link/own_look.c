@@ -277,11 +277,28 @@ px_catalog *px_own_look_now(px_session *session)
     return now;
 }
 
-px_catalog *px_own_look_catalog(px_session *session, pgw_slice text)
+static bool is_about_tables(const px_session *session, pgw_slice text)
 {
     rw_catalog names = *px_catalog_names(session->worker);
     names.informs = true; /* perhaps */
-    bool about = (rw_prefilter_mentions(text, &names) || rw_prefilter_asks(text, &names)) &&
-                 !rw_stands_by(text, session->who.identity->env.conforming);
-    return about ? px_own_look_now(session) : px_catalog_none();
+    return (rw_prefilter_mentions(text, &names) || rw_prefilter_asks(text, &names)) &&
+           !rw_stands_by(text, session->who.identity->env.conforming);
+}
+
+px_catalog *px_own_look_catalog(px_session *session, pgw_slice text)
+{
+    return is_about_tables(session, text) ? px_own_look_now(session) : px_catalog_none();
+}
+
+px_catalog *px_own_look_script(px_session *session, pgw_slice text)
+{
+    px_worker *worker = session->worker;
+    if (!is_about_tables(session, text))
+        return px_catalog_none();
+    bool alone =
+        !session->hand.doubted && session->hand.parts == NULL &&
+        rw_defines_alone(text, px_catalog_names(worker), session->who.identity->env.conforming) &&
+        px_catalog_has_room(worker, session->who.identity, session->ddl.alone);
+    session->ddl.alone += alone;
+    return alone ? px_catalog_unasked() : px_own_look_now(session);
 }

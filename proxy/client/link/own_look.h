@@ -16,6 +16,9 @@ px_catalog *px_own_look_now(struct px_session *session);
 /* The catalog to look at `text` with. It is empty if that names no configured table; NULL: the
  * session now waits for it. */
 px_catalog *px_own_look_catalog(struct px_session *session, pgw_slice text);
+/* Does what px_own_look_catalog() does for a Query. px_catalog_unasked(): the text is sent alike
+ * whatever tables there are, so that it waits for nothing. */
+px_catalog *px_own_look_script(struct px_session *session, pgw_slice text);
 /* A statement would be refused because of what `catalog` says, which may be old: true if the
  * session waits until it is known whether it is. Once a statement: `doubted` is the caller's to
  * end. */

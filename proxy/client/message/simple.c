@@ -458,7 +458,7 @@ static px_step look_until(px_session *session, const px_text *text, size_t cut)
 static px_step look(px_session *session, pgw_slice text)
 {
     rw_catalog view;
-    px_catalog *catalog = px_own_look_catalog(session, text);
+    px_catalog *catalog = px_own_look_script(session, text);
     if (catalog == NULL)
         return PX_STEP_LATER;
     /* A text that was parsed before is looked at by what is sure, as then. */

@@ -122,8 +122,10 @@ void px_changes_end(px_session *session)
     if (session->ddl.resets)
         px_catalog_reset(session->worker, session->who.identity->database);
     /* More may have been sent already behind what ReadyForQuery answers. */
-    if (session->pending.replies.count <= 1)
+    if (session->pending.replies.count <= 1) {
         session->ddl.seen = session->ddl.own = session->ddl.unsynced = session->ddl.resets =
             session->ddl.used = false;
+        session->ddl.alone = 0;
+    }
     px_changes_forget(session);
 }

@@ -208,3 +208,109 @@ bool rw_reaches_tables(pgw_slice text, const rw_catalog *names, bool conforming)
     skip_modifiers(&in);
     return at_one_of(&in, kinds) || (kinds == made && makes_type(in)) || skip_to(in, "cascade");
 }
+
+/* --- what is sent alike whatever tables there are --- */
+
+/* Whether one of the words stands further on, outside of strings; `outside`: and of parentheses. */
+static bool holds_one_of(reader in, const char *const *words, bool outside)
+{
+    int depth = 0;
+    for (; !at_end(&in); advance(&in)) {
+        pgw_slice text = rw_token_text(in.lexer.text, in.token);
+        depth += pgw_slice_eq_str(text, "(") - pgw_slice_eq_str(text, ")");
+        if ((depth == 0 || !outside) && at_one_of(&in, words))
+            return true;
+    }
+    return false;
+}
+
+static bool is_one_statement(reader in)
+{
+    while (!at_end(&in) && !at_semicolon(&in))
+        advance(&in);
+    while (at_semicolon(&in))
+        advance(&in);
+    return in.token.kind == RW_TOKEN_END;
+}
+
+static bool creates_alone(reader in)
+{
+    static const char *const plain[] = {"sequence", NULL};
+    static const char *const indexes[] = {"unique", "index", NULL};
+    static const char *const whole[] = {"only", NULL};
+    static const char *const routines[] = {"function", "procedure", NULL};
+    static const char *const written[] = {"select", "insert", "update", "delete", "merge",
+                                          "values", "begin",  "return", NULL};
+    static const char *const on_rows[] = {"when", NULL};
+    static const char *const others[] = {"references", "like", "select", NULL};
+    static const char *const forms[] = {"as", "of", "inherits", "partition", NULL};
+    skip_modifiers(&in);
+    if (at_word(&in, "table"))
+        return !holds_one_of(in, others, false) && !holds_one_of(in, forms, true);
+    if (at_word(&in, "trigger"))
+        return !holds_one_of(in, on_rows, false);
+    if (at_one_of(&in, routines))
+        return !holds_one_of(in, written, false);
+    return at_one_of(&in, plain) || (at_one_of(&in, indexes) && !holds_one_of(in, whole, false));
+}
+
+/* What stands behind ALTER TABLE and the table's name. */
+static bool alters_alone(reader in)
+{
+    static const char *const more[] = {"primary", "unique", "references", "constraint",
+                                       "exclude", "drop",   "alter",      "rename",
+                                       "attach",  "detach", "inherit",    NULL};
+    static const char *const values[] = {"statistics", NULL};
+    if (!at_word(&in, "alter"))
+        return (at_word(&in, "add") || at_word(&in, "owner")) && !holds_one_of(in, more, false);
+    advance(&in);
+    if (at_word(&in, "column"))
+        advance(&in);
+    advance(&in);
+    bool sets = at_word(&in, "set");
+    advance(&in);
+    return sets && at_one_of(&in, values) && !holds_one_of(in, more, false);
+}
+
+static void skip_name(reader *in)
+{
+    static const char *const before[] = {"if", "exists", NULL};
+    while (at_one_of(in, before))
+        advance(in);
+    for (advance(in); pgw_slice_eq_str(rw_token_text(in->lexer.text, in->token), "."); advance(in))
+        advance(in);
+}
+
+/* Whether a table hides that it has a hash column, and the text names that. */
+static bool names_hidden(pgw_slice text, const rw_catalog *names)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        const rw_table *table = names->tables[i];
+        if (table->strict && rw_text_mentions(text, table->columns[table->hash_column].name))
+            return true;
+    }
+    return false;
+}
+
+bool rw_defines_alone(pgw_slice text, const rw_catalog *names, bool conforming)
+{
+    static const char *const passing[] = {"comment", "grant", "revoke", "drop", NULL};
+    static const char *const altered[] = {"sequence", "function", NULL};
+    reader in;
+    rw_lexer_init(&in.lexer, text, conforming);
+    advance(&in);
+    bool creates = at_word(&in, "create"), alters = at_word(&in, "alter");
+    if (!(creates || alters || at_one_of(&in, passing)) || !is_one_statement(in) ||
+        names_hidden(text, names))
+        return false;
+    advance(&in);
+    if (creates)
+        return creates_alone(in);
+    if (!alters || at_one_of(&in, altered))
+        return true;
+    if (!at_word(&in, "table"))
+        return false;
+    advance(&in);
+    skip_name(&in);
+    return alters_alone(in);
+}

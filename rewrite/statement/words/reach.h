@@ -13,6 +13,10 @@ PGW_MUST_CHECK bool rw_reaches_tables(pgw_slice text, const rw_catalog *names, b
 /* Whether all statements of `text` leave tables, and what is known of them, alone, and take no
  * snapshot: BEGIN, SET, LOCK and their like. False where it cannot be told. */
 PGW_MUST_CHECK bool rw_stands_by(pgw_slice text, bool conforming);
+/* Whether `text` is one statement that defines something and is sent alike whatever tables there
+ * are: CREATE TABLE that names no other table, CREATE INDEX, DROP, COMMENT, GRANT and their like.
+ * False where it cannot be told. What it makes does depend on `names`, all configured tables. */
+PGW_MUST_CHECK bool rw_defines_alone(pgw_slice text, const rw_catalog *names, bool conforming);
 /* Whether a statement may change the columns of `table` for those that stand behind it in a text.
  */
 PGW_MUST_CHECK bool rw_moves_columns(pgw_slice text, const rw_table *table, bool conforming);
