@@ -48,9 +48,16 @@ bool pgw_slice_eq_str(pgw_slice a, const char *b);
 bool pgw_slice_ieq(pgw_slice a, pgw_slice b);
 bool pgw_slice_ieq_str(pgw_slice a, const char *b);
 
+/* Makes the buffer larger, so that it has room for `more` bytes; for pgw_buf_reserve() alone. */
+void pgw_buf_grow(pgw_buf *buf, size_t more);
 /* Makes room for `more` bytes and returns the end, where they are to be written; the caller adds to
  * `len` what it wrote. */
-char *pgw_buf_reserve(pgw_buf *buf, size_t more);
+static inline char *pgw_buf_reserve(pgw_buf *buf, size_t more)
+{
+    if (buf->ptr == NULL || buf->cap - buf->len < more)
+        pgw_buf_grow(buf, more);
+    return buf->ptr + buf->len;
+}
 /* `ptr` is not in the buffer itself, which may move. */
 void pgw_buf_add(pgw_buf *buf, const void *ptr, size_t len);
 void pgw_buf_add_slice(pgw_buf *buf, pgw_slice slice);

@@ -6,7 +6,7 @@
 #define PGW_COPY_CUT_H
 
 #include "protocol/copy/fields.h"
-#include "protocol/copy/sixteen.h"
+#include "protocol/copy/scan.h"
 
 typedef enum eol { EOL_UNKNOWN, EOL_NL, EOL_CR, EOL_CRNL } eol;
 
@@ -31,11 +31,8 @@ typedef struct binary {
     int32_t count; /* How many fields the tuple has. */
 } binary;
 
-enum { SPECIALS = 5, UNQUOTED_SPECIALS = 4 };
-
 struct pgw_copy {
-    sixteen specials[SPECIALS]; /* Bytes that end a run of plain ones, each sixteen times. */
-    bool special[256];          /* Whether a byte is one of these. */
+    scan scan; /* Newlines, carriage returns, delimiters, quotes and escapes. */
     const pgw_copy_options *options;
     pgw_copy_fill *fill;
     void *context;

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "proxy/ingest/copy.h"
 
+#include "protocol/digits.h"
 #include "protocol/error.h"
 #include "protocol/frontend.h"
 #include "protocol/value_in.h"
@@ -27,7 +28,8 @@ struct px_copy {
     uint64_t told;       /* rows that were counted by px_copy_rows_since() */
     pgw_arena arena;     /* `copy` lives in it. */
     pgw_arena scratch;   /* Values are read in it. */
-    uint32_t integer;    /* The key is one column of this type of integers, in text or csv; or 0. */
+    size_t digits;       /* Up to so many digits are a key of one integer, in text or csv; 0: such
+                            a key is none. */
     pgw_value *values;   /* One value for each column of the hash_key. */
     px_apart *apart;     /* stores the rows in batches; NULL: they are stored by one COPY */
     px_numbers *numbers; /* the numbers of the hash_key column that is drawn; NULL: none is */
@@ -63,23 +65,12 @@ static void add_binary(uint32_t type, int64_t number, pgw_buf *out)
         pgw_buf_add_i64(out, number);
 }
 
-static uint32_t type_of_integer(const rw_copy *copy)
+static size_t digits_of_integer(const rw_copy *copy)
 {
     uint32_t type = copy->table->columns[copy->table->hash_key[0]].type;
-    bool integer = type == PGW_INT2 || type == PGW_INT4 || type == PGW_INT8;
     bool alone = copy->table->hash_key_count == 1 && copy->key[0] > 0 &&
                  copy->data.format != PGW_COPY_BINARY;
-    return integer && alone ? type : 0;
-}
-
-/* The hash of a key of one integer, if that is written plainly: the shortest way to most hashes. */
-static bool hash_integer(px_copy *it, const pgw_copy_field *fields, uint64_t *hash)
-{
-    pgw_value value;
-    if (fields->null || fields->unknown || !pgw_integer_plain(it->integer, fields->bytes, &value))
-        return false;
-    *hash = rw_hash_integer(it->copy->table, value.as.integer);
-    return true;
+    return alone ? pgw_integer_digits(type) : 0;
 }
 
 /* The hash of a key of any kind; false if it cannot be told. */
@@ -125,15 +116,15 @@ static void add_null(const px_copy *it, pgw_buf *out)
         pgw_buf_add_slice(out, it->copy->data.null);
 }
 
-/* A pgw_copy_fill. A row whose hash cannot be told gets NULL: the server says what is wrong with
- * its key, or that the hash is missing. Such a row may be in any batch. */
-static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
+/* A pgw_copy_fill of any row. A row whose hash cannot be told gets NULL: the server says what is
+ * wrong with its key, or that the hash is missing. Such a row may be in any batch. */
+static __attribute__((noinline)) bool fill_any(void *context, const pgw_copy_field *fields,
+                                               pgw_buf *out)
 {
     px_copy *it = context;
     uint64_t hash = 0;
     int64_t drawn = it->numbers != NULL ? add_number(it, out) : 0;
-    bool told =
-        (it->integer != 0 && hash_integer(it, fields, &hash)) || hash_key(it, fields, drawn, &hash);
+    bool told = hash_key(it, fields, drawn, &hash);
     if (!told)
         add_null(it, out);
     else if (it->copy->data.format == PGW_COPY_BINARY)
@@ -145,6 +136,26 @@ static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
     return true;
 }
 
+/* A pgw_copy_fill: the shortest way to the hash of most rows, whose key is one integer that is
+ * written plainly. */
+static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
+{
+    px_copy *it = context;
+    pgw_slice text = fields->bytes;
+    uint64_t number;
+    /* The lengths of empty texts are larger than all others here. */
+    bool plain =
+        text.len - 1 < it->digits && !fields->null && !fields->unknown && pgw_digits(text, &number);
+    if (!plain)
+        return fill_any(context, fields, out);
+    const rw_table *table = it->copy->table;
+    uint64_t hash = rw_hash_integer(table, (int64_t)number);
+    rw_hash_print(table, hash, out);
+    if (it->apart != NULL)
+        px_apart_row(it->apart, hash, out->len);
+    return true;
+}
+
 /* --- its data --- */
 
 px_copy *px_copy_new(const rw_copy *copy, px_catalog *catalog, pgw_env env)
@@ -153,7 +164,7 @@ px_copy *px_copy_new(const rw_copy *copy, px_catalog *catalog, pgw_env env)
     it->copy = rw_copy_keep(copy, &it->arena);
     it->catalog = px_catalog_take(catalog);
     it->env = env;
-    it->integer = type_of_integer(it->copy);
+    it->digits = digits_of_integer(it->copy);
     it->values = pgw_arena_alloc(&it->arena, copy->table->hash_key_count * sizeof *it->values);
     it->rows = pgw_copy_new(&it->copy->data, fill, it);
     return it;
