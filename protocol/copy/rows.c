@@ -110,11 +110,21 @@ static void add_to_row(pgw_copy *copy, pgw_buf *out)
     copy->odd = false;
 }
 
+/* How many bytes of the row at hand, up to `to`, are beyond ASCII; in UTF8 that does not matter. */
+static size_t beyond_ascii(const pgw_copy_chunk *in, const char *to)
+{
+    size_t beyond = 0;
+    if (in->copy->options->characters != PGW_COPY_UTF8)
+        for (const char *at = in->row; at < to; at++)
+            beyond += (unsigned char)*at >= 0x80;
+    return in->copy->beyond + beyond;
+}
+
 /* At the end of its line, or of the data: the row ends here. */
 static void end_row(pgw_copy_chunk *in)
 {
     pgw_copy *copy = in->copy;
-    size_t len = copy->len + (size_t)(in->at - in->row);
+    size_t len = copy->len + (size_t)(in->at - in->row) - beyond_ascii(in, in->at);
     keep_field(in, in->at);
     end_field(copy);
     put(in, in->at);
@@ -133,7 +143,8 @@ static bool may_be_plain(const pgw_copy_chunk *in)
 {
     const pgw_copy *copy = in->copy;
     return in->at == in->row && copy->len == 0 && copy->column == 0 && copy->began &&
-           copy->eol == EOL_NL && !copy->quoted && copy->options->columns > 0;
+           copy->eol == EOL_NL && !copy->quoted && copy->options->columns > 0 &&
+           copy->options->characters == PGW_COPY_UTF8;
 }
 
 /* Reads a plain field of the row at hand, by its number among those that are read. */
@@ -396,6 +407,7 @@ void pgw_copy_free(pgw_copy *copy)
 {
     if (copy == NULL)
         return;
+    pgw_buf_free(&copy->masked);
     pgw_buf_free(&copy->raw);
     free(copy->lengths);
     free(copy->begins);
@@ -404,12 +416,49 @@ void pgw_copy_free(pgw_copy *copy)
     free(copy);
 }
 
+static bool is_digit(unsigned char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+/* The chunk with no later byte of a character that looks like one of ASCII's: the server sees
+ * characters, of which only those of ASCII mean something. */
+static const char *mask(pgw_copy *copy, pgw_slice bytes)
+{
+    pgw_copy_characters characters = copy->options->characters;
+    if (characters <= PGW_COPY_BEYOND_ASCII || copy->options->format == PGW_COPY_BINARY)
+        return bytes.ptr;
+    pgw_buf_clear(&copy->masked);
+    pgw_buf_add_slice(&copy->masked, bytes);
+    for (size_t i = 0; i < bytes.len; i++) {
+        unsigned char byte = (unsigned char)bytes.ptr[i];
+        if (copy->later > 0) {
+            copy->masked.ptr[i] = '\xff';
+            copy->later = copy->second && is_digit(byte) ? 2 : copy->later - 1;
+            copy->second = false;
+        } else if (byte >= 0x80) {
+            bool one = characters == PGW_COPY_SJIS && byte >= 0xa1 && byte <= 0xdf;
+            copy->later = !one;
+            copy->second = characters == PGW_COPY_GB18030;
+        }
+    }
+    return copy->masked.ptr;
+}
+
 void pgw_copy_feed(pgw_copy *copy, pgw_slice bytes, pgw_buf *out)
 {
     if (bytes.len == 0)
         return;
-    pgw_copy_chunk in = {copy,      bytes.ptr, bytes.ptr + bytes.len, bytes.ptr, bytes.ptr,
-                         bytes.ptr, out};
+    const char *begin = mask(copy, bytes);
+    pgw_copy_chunk in = {.copy = copy,
+                         .at = begin,
+                         .end = begin + bytes.len,
+                         .begin = begin,
+                         .bytes = bytes.ptr,
+                         .row = begin,
+                         .field = begin,
+                         .put = begin,
+                         .out = out};
     pgw_buf_reserve(out, bytes.len + bytes.len / 2); /* A row is mostly longer than two numbers. */
     if (copy->options->format == PGW_COPY_BINARY)
         pgw_copy_read_tuples(&in);
@@ -419,6 +468,7 @@ void pgw_copy_feed(pgw_copy *copy, pgw_slice bytes, pgw_buf *out)
         read_csv(&in);
     if (copy->options->format != PGW_COPY_BINARY && !copy->ended) {
         keep_field(&in, in.end);
+        copy->beyond = beyond_ascii(&in, in.end);
         copy->len += (size_t)(in.end - in.row);
     }
     put(&in, in.end - copy->backslash);
@@ -440,13 +490,13 @@ static void blame_end(pgw_copy *copy)
 void pgw_copy_finish(pgw_copy *copy, pgw_buf *out)
 {
     pgw_copy_chunk in = {.copy = copy, .at = "", .out = out};
-    in.row = in.field = in.put = in.end = in.at;
+    in.begin = in.bytes = in.row = in.field = in.put = in.end = in.at;
     if (copy->backslash)
         pgw_buf_add_byte(out, '\\');
     if (copy->binary.place == IN_COUNT)
         pgw_buf_add(out, copy->binary.number, copy->binary.have);
     blame_end(copy);
     if (copy->options->format != PGW_COPY_BINARY && !copy->ended && !copy->quoted &&
-        (copy->len > 0 || copy->column > 0))
+        copy->later == 0 && (copy->len > 0 || copy->column > 0))
         end_row(&in);
 }

@@ -24,6 +24,7 @@ struct px_copy {
     const rw_copy *copy;
     px_catalog *catalog; /* counted */
     pgw_env env;
+    rw_encoding shown_in; /* The client sees rows in this encoding. */
     pgw_copy *rows;
     uint64_t told;       /* rows that were counted by px_copy_rows_since() */
     pgw_arena arena;     /* `copy` lives in it. */
@@ -158,12 +159,17 @@ static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
 
 /* --- its data --- */
 
-px_copy *px_copy_new(const rw_copy *copy, px_catalog *catalog, pgw_env env)
+px_copy *px_copy_new(const rw_copy *copy, px_catalog *catalog, pgw_env env, rw_encoding encoding)
 {
     px_copy *it = pgw_calloc(1, sizeof *it);
-    it->copy = rw_copy_keep(copy, &it->arena);
+    rw_copy *kept = rw_copy_keep(copy, &it->arena);
+    rw_copy_encode(kept, encoding);
+    it->copy = kept;
+    it->shown_in = encoding;
     it->catalog = px_catalog_take(catalog);
     it->env = env;
+    if (kept->encoded && kept->encoding != RW_ENCODING_UTF8 && kept->data.format != PGW_COPY_BINARY)
+        it->env.utf8 = false;
     it->digits = digits_of_integer(it->copy);
     it->values = pgw_arena_alloc(&it->arena, copy->table->hash_key_count * sizeof *it->values);
     it->rows = pgw_copy_new(&it->copy->data, fill, it);
@@ -357,6 +363,21 @@ static uint64_t line_of_load(const px_copy *it, uint64_t line)
     return px_load_error(load).len > 0 ? px_load_line(load, line) : pgw_copy_at_line(it->rows);
 }
 
+/* How many bytes of a row that is shown to the client there are up to the next one of ASCII after
+ * so many of these, which are the client's own; without such a one it is shown as it is. */
+static size_t bytes_up_to(const px_copy *it, pgw_slice row, size_t ascii)
+{
+    static const char more[] = "...";
+    const size_t dots = sizeof more - 1;
+    size_t end = row.len, at = 0;
+    if (end >= dots && memcmp(row.ptr + end - dots, more, dots) == 0)
+        end -= dots; /* They may say that the row is longer. */
+    for (; at < end; at += rw_character_length(it->shown_in, (pgw_slice){row.ptr + at, end - at}))
+        if ((unsigned char)row.ptr[at] < 0x80 && ascii-- == 0)
+            return at;
+    return row.len;
+}
+
 /* Adds the context with the client's own row in it; a row that is too old to be known is not
  * shown. */
 static void add_context(const px_copy *it, pgw_slice context, pgw_buf *out)
@@ -374,6 +395,8 @@ static void add_context(const px_copy *it, pgw_slice context, pgw_buf *out)
     bool shows = line != NULL && end - behind >= 4 && memcmp(behind, ": \"", 3) == 0;
     bool known = shows && pgw_copy_line(it->rows, number, &len);
     size_t shown = shows ? (size_t)(end - behind) - 4 : 0;
+    if (known && it->copy->data.characters != PGW_COPY_UTF8)
+        len = bytes_up_to(it, (pgw_slice){behind + 3, shown}, len);
     if (!shows || (known && (len > SHOWN || len > shown))) {
         pgw_buf_add_slice(out, context);
         return;
@@ -417,13 +440,14 @@ static void add_field(const px_copy *it, pgw_slice field, pgw_buf *out)
 static void add_unhashed(const px_copy *it, pgw_buf *out)
 {
     const rw_table *table = it->copy->table;
+    const char *hint = it->env.utf8 ? "Write it as PostgreSQL prints it: dates in ISO form, times "
+                                      "with their offset from UTC."
+                                    : "Send keys with letters beyond ASCII in UTF8: SET "
+                                      "client_encoding TO 'UTF8', or write ENCODING 'UTF8'.";
     pgw_buf_addf(out,
                  "SERROR%cVERROR%cC0A000%cMcannot compute the hash of table \"%s\": the value of "
-                 "column \"%s\" "
-                 "cannot be told from the data alone%cHWrite it as PostgreSQL prints it: dates in "
-                 "ISO form, times "
-                 "with their offset from UTC.%c",
-                 '\0', '\0', '\0', table->name, table->columns[table->hash_key[0]].name, '\0',
+                 "column \"%s\" cannot be told from the data alone%cH%s%c",
+                 '\0', '\0', '\0', table->name, table->columns[table->hash_key[0]].name, '\0', hint,
                  '\0');
 }
 

@@ -244,7 +244,8 @@ void px_copied_begin(px_session *session, const px_reply *reply, pgw_slice body)
     px_catalog *catalog = reply->lookups != NULL ? reply->lookups->catalog : reply->text->catalog;
     pgw_buf out = {0};
     px_copied_over(session);
-    session->own.copy = px_copy_new(copy_of(reply), catalog, px_settings_env(session));
+    session->own.copy = px_copy_new(copy_of(reply), catalog, px_settings_env(session),
+                                    session->who.written.encoding);
     px_count(session->worker->metrics, PX_COPIES_BEGUN, 1);
     if (copy_of(reply)->drawn != NULL)
         px_copy_draw(session->own.copy, session->worker, session->who.identity, on_numbers,
