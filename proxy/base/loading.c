@@ -17,7 +17,7 @@ struct px_loading_copy {
 };
 
 struct px_loading {
-    pthread_mutex_t lock; /* of the list, not of its counts */
+    pthread_mutex_t lock; /* Held while the list is read or changed; counts are atomic. */
     px_loading_copy *first;
 };
 
