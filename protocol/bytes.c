@@ -154,7 +154,7 @@ static inline void put_sixteen(char *to, uint64_t value)
     __m128i low = _mm_sub_epi32(halves, _mm_mul_epu32(high, _mm_set1_epi64x(10000)));
     __m128i fours = _mm_or_si128(high, _mm_slli_epi64(low, 32));
     high = _mm_srli_epi16(_mm_mulhi_epu16(fours, _mm_set1_epi16(5243)), 3);
-    low = _mm_sub_epi16(fours, _mm_mullo_epi16(high, _mm_set1_epi16(100)));
+    low = _mm_sub_epi16(fours, _mm_madd_epi16(high, _mm_set1_epi32(100)));
     __m128i twos = _mm_or_si128(high, _mm_slli_epi32(low, 16));
     high = _mm_mulhi_epu16(twos, _mm_set1_epi16(6554));
     low = _mm_sub_epi16(twos, _mm_mullo_epi16(high, _mm_set1_epi16(10)));
@@ -166,18 +166,28 @@ static inline void put_sixteen(char *to, uint64_t value)
 #endif
 }
 
-/* Adds sixteen or eight digits at a time, from the last, as long as there are more; then two. */
-static void add_digits(pgw_buf *buf, uint64_t value, bool minus)
+enum { MOST = 24 }; /* bytes that any number of 64 bits has room in */
+
+/* Writes one to four digits of a number below 10,000, and sixteen of `rest`; returns their end. */
+static inline char *put_many(char *to, uint32_t first, uint64_t rest)
 {
-    enum { EIGHT = 100000000, MOST = 24 };
-    const uint64_t sixteen = UINT64_C(10000000000000000);
-    /* The digits end in the first half; MOST bytes are copied in any case. */
-    char digits[2 * MOST] = {0};
+    char four[8] = {0};
+    size_t zeros = (size_t)(first < 10) + (first < 100) + (first < 1000);
+    put_pair(four, first / 100);
+    put_pair(four + 2, first % 100);
+    memcpy(to, four + zeros, 4);
+    to += 4 - zeros;
+    put_sixteen(to, rest);
+    return to + 16;
+}
+
+/* Writes up to sixteen digits: eight at a time, from the last, as long as there are more; then two.
+ * MOST bytes are written in any case. */
+static char *put_few(char *to, uint64_t value)
+{
+    enum { EIGHT = 100000000 };
+    char digits[2 * MOST] = {0}; /* The digits end in the first half. */
     char *end = digits + MOST, *at = end;
-    if (value >= sixteen) {
-        put_sixteen(at -= 16, value % sixteen);
-        value /= sixteen;
-    }
     for (; value >= EIGHT; value /= EIGHT)
         put_eight(at -= 8, (uint32_t)(value % EIGHT));
     uint32_t rest = (uint32_t)value;
@@ -185,20 +195,31 @@ static void add_digits(pgw_buf *buf, uint64_t value, bool minus)
         put_pair(at -= 2, rest % 100);
     if (rest > 0 || at == end)
         *--at = (char)('0' + rest);
-    if (minus)
-        *--at = '-';
-    memcpy(pgw_buf_reserve(buf, MOST), at, MOST);
-    buf->len += (size_t)(end - at);
+    memcpy(to, at, MOST);
+    return to + (end - at);
+}
+
+/* Writes the digits of a number; most hashes have more than sixteen. */
+static __attribute__((noinline)) char *put_digits(char *to, uint64_t value)
+{
+    const uint64_t sixteen = UINT64_C(10000000000000000);
+    uint64_t first = value / sixteen;
+    return first > 0 ? put_many(to, (uint32_t)first, value - first * sixteen) : put_few(to, value);
 }
 
 void pgw_buf_add_decimal(pgw_buf *buf, int64_t value)
 {
-    add_digits(buf, value < 0 ? -(uint64_t)value : (uint64_t)value, value < 0);
+    char *to = pgw_buf_reserve(buf, 1 + MOST);
+    bool minus = value < 0;
+    *to = '-';
+    char *end = put_digits(to + minus, minus ? -(uint64_t)value : (uint64_t)value);
+    buf->len = (size_t)(end - buf->ptr);
 }
 
 void pgw_buf_add_unsigned(pgw_buf *buf, uint64_t value)
 {
-    add_digits(buf, value, false);
+    char *end = put_digits(pgw_buf_reserve(buf, MOST), value);
+    buf->len = (size_t)(end - buf->ptr);
 }
 
 void pgw_buf_addf(pgw_buf *buf, const char *format, ...)

@@ -1,9 +1,9 @@
 #include "protocol/value_integer.h"
 
+#include "protocol/digits.h"
 #include "protocol/value_parts.h"
 
 #include <ctype.h>
-#include <endian.h>
 #include <string.h>
 
 static void integer_range(uint32_t type, int64_t *least, int64_t *most)
@@ -135,43 +135,13 @@ pgw_verdict pgw_number_older(pgw_slice text, pgw_arena *arena, pgw_slice *older)
     return verdict;
 }
 
-/* The number that one to eight digits make, all at once. False: there are other bytes among them.
- */
-static inline bool eight_digits(const char *digits, size_t len, uint64_t *out)
-{
-    uint64_t word = 0, other;
-    if (len == 8) {
-        memcpy(&word, digits, sizeof word);
-        word = le64toh(word);
-    } else if (len >= 4) {
-        uint32_t first, last; /* two halves, which overlap */
-        memcpy(&first, digits, sizeof first);
-        memcpy(&last, digits + len - sizeof last, sizeof last);
-        word = (uint64_t)le32toh(last) << 32 | (uint64_t)le32toh(first) << 8 * (8 - len);
-    } else {
-        for (size_t i = 0; i < len; i++)
-            word = word >> 8 | (uint64_t)(unsigned char)digits[i] << 56;
-    }
-    /* Bytes in front that are none of the digits' are zero, as are the digits' own upper halves
-     * then. */
-    word ^= UINT64_C(0x3030303030303030) << 8 * (8 - len);
-    other = (word | (word + UINT64_C(0x7676767676767676))) & UINT64_C(0x8080808080808080);
-    word = word * 10 + (word >> 8);
-    word = ((word & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x000f424000000064) +
-            (word >> 16 & UINT64_C(0x000000ff000000ff)) * UINT64_C(0x0000271000000001)) >>
-           32;
-    *out = word;
-    return other == 0;
-}
-
-/* The number that more than eight digits make, and not more than 24. */
-static __attribute__((noinline)) bool many_digits(pgw_slice text, uint64_t *out)
+bool pgw_many_digits(pgw_slice digits, uint64_t *out)
 {
     uint64_t eight;
-    size_t len = (text.len - 1) % 8 + 1;
-    bool plain = eight_digits(text.ptr, len, out);
-    for (; plain && len < text.len; len += 8) {
-        plain = eight_digits(text.ptr + len, 8, &eight);
+    size_t len = (digits.len - 1) % 8 + 1;
+    bool plain = pgw_eight_digits(digits.ptr, len, out);
+    for (; plain && len < digits.len; len += 8) {
+        plain = pgw_eight_digits(digits.ptr + len, 8, &eight);
         *out = *out * 100000000 + eight;
     }
     return plain;
@@ -179,11 +149,9 @@ static __attribute__((noinline)) bool many_digits(pgw_slice text, uint64_t *out)
 
 bool pgw_integer_plain(uint32_t type, pgw_slice text, pgw_value *out)
 {
-    size_t most = type == PGW_INT8 ? 18 : type == PGW_INT4 ? 9 : type == PGW_INT2 ? 4 : 0;
     uint64_t number;
-    if (text.len - 1 >= most) /* An empty one is longer than all then. */
-        return false;
-    if (text.len <= 8 ? !eight_digits(text.ptr, text.len, &number) : !many_digits(text, &number))
+    /* An empty one is longer than all then. */
+    if (text.len - 1 >= pgw_integer_digits(type) || !pgw_digits(text, &number))
         return false;
     *out = (pgw_value){.type = type, .as.integer = (int64_t)number};
     return true;

@@ -6,6 +6,12 @@
 
 #include "protocol/value.h"
 
+/* How many digits any number of which fits the type; 0: it is none of smallint, integer and bigint.
+ */
+static inline size_t pgw_integer_digits(uint32_t type)
+{
+    return type == PGW_INT8 ? 18 : type == PGW_INT4 ? 9 : type == PGW_INT2 ? 4 : 0;
+}
 /* Reads a text of nothing but digits, so few that any number of them fits; false: the text is
  * another, or the type no integer. */
 PGW_MUST_CHECK bool pgw_integer_plain(uint32_t type, pgw_slice text, pgw_value *out);

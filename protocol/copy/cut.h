@@ -6,7 +6,7 @@
 #define PGW_COPY_CUT_H
 
 #include "protocol/copy/fields.h"
-#include "protocol/copy/sixteen.h"
+#include "protocol/copy/scan.h"
 
 typedef enum eol { EOL_UNKNOWN, EOL_NL, EOL_CR, EOL_CRNL } eol;
 
@@ -31,11 +31,8 @@ typedef struct binary {
     int32_t count; /* How many fields the tuple has. */
 } binary;
 
-enum { SPECIALS = 5, UNQUOTED_SPECIALS = 4 };
-
 struct pgw_copy {
-    sixteen specials[SPECIALS]; /* Bytes that end a run of plain ones, each sixteen times. */
-    bool special[256];          /* Whether a byte is one of these. */
+    scan scan; /* Newlines, carriage returns, delimiters, quotes and escapes. */
     const pgw_copy_options *options;
     pgw_copy_fill *fill;
     void *context;
@@ -56,6 +53,11 @@ struct pgw_copy {
     bool odd;   /* The row whose field is added has other than options->columns fields. */
     const pgw_copy_fault *wrong; /* The first that was found; NULL: none was. */
     binary binary;
+    size_t beyond;          /* So many bytes of the row in earlier chunks were beyond ASCII; in UTF8
+                               they are not counted. */
+    pgw_buf masked;         /* The chunk with the later bytes of characters beyond ASCII. */
+    size_t later;           /* So many bytes of a character are still to come. */
+    bool second;            /* The next of these may say that there are two more. */
     pgw_buf raw;            /* The bytes of the row's fields that are read. */
     size_t *begins, *ends;  /* Where each field that is read begins and ends in `raw`. */
     pgw_copy_field *fields; /* The fields that `fill` is given. */
@@ -67,7 +69,9 @@ struct pgw_copy {
 typedef struct pgw_copy_chunk {
     pgw_copy *copy;
     const char *at, *end;
-    const char *row;   /* Where the row at hand begins, or the chunk if it began earlier. */
+    const char *begin, *bytes; /* Where the chunk begins; where its bytes are as they came, which
+                                  are not those between `begin` and `end` if these are masked. */
+    const char *row;           /* Where the row at hand begins, or the chunk if it began earlier. */
     const char *field; /* Where the field at hand begins, or the chunk if it began earlier. */
     const char *put;   /* All bytes before this one were appended to `out`. */
     pgw_buf *out;
@@ -82,7 +86,7 @@ static inline void blame(pgw_copy *copy, const pgw_copy_fault *fault)
 /* Appends the bytes up to `to` to the output. */
 static inline void put(pgw_copy_chunk *in, const char *to)
 {
-    pgw_buf_add(in->out, in->put, (size_t)(to - in->put));
+    pgw_buf_add(in->out, in->bytes + (in->put - in->begin), (size_t)(to - in->put));
     in->put = to;
 }
 
@@ -112,7 +116,7 @@ static inline void end_field(pgw_copy *copy)
 
 static inline void begin_row(pgw_copy *copy)
 {
-    copy->column = copy->len = copy->raw.len = 0;
+    copy->column = copy->len = copy->beyond = copy->raw.len = 0;
     copy->overlong = false;
     begin_field(copy);
 }

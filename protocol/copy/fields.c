@@ -38,7 +38,8 @@ static char unescaped(const char *raw, size_t len, size_t *at)
 
 pgw_copy_field pgw_copy_field_text(const pgw_copy_options *options, char *raw, size_t len)
 {
-    pgw_copy_field plain = pgw_copy_field_plain(options, 0, (pgw_slice){raw, len});
+    pgw_copy_field plain;
+    pgw_copy_field_plain(options, 0, (pgw_slice){raw, len}, &plain);
     if (plain.null || plain.unknown || memchr(raw, '\\', len) == NULL)
         return plain;
     size_t out = 0;
@@ -72,8 +73,11 @@ static size_t unquote(const pgw_copy_options *options, char *raw, size_t len)
 pgw_copy_field pgw_copy_field_csv(const pgw_copy_options *options, unsigned force, char *raw,
                                   size_t len)
 {
-    if (memchr(raw, options->quote, len) == NULL)
-        return pgw_copy_field_plain(options, force, (pgw_slice){raw, len});
+    if (memchr(raw, options->quote, len) == NULL) {
+        pgw_copy_field plain;
+        pgw_copy_field_plain(options, force, (pgw_slice){raw, len}, &plain);
+        return plain;
+    }
     size_t out = unquote(options, raw, len);
     bool null = (force & PGW_COPY_FORCE_NULL) && pgw_copy_is(options->null, (pgw_slice){raw, out});
     return (pgw_copy_field){.null = null, .bytes = {raw, out}};

@@ -30,6 +30,15 @@ typedef enum pgw_copy_force {
     PGW_COPY_FORCE_NOT_NULL = 1 << 1 /* The NULL string is no NULL without quotes. */
 } pgw_copy_force;
 
+/* Which bytes the characters beyond ASCII have, each of which begins with a byte beyond ASCII. */
+typedef enum pgw_copy_characters {
+    PGW_COPY_UTF8, /* All bytes are beyond ASCII, and the client sees them as it sent them. */
+    PGW_COPY_BEYOND_ASCII, /* All bytes are beyond ASCII, too, and the client may see others. */
+    PGW_COPY_PAIRS,        /* Two bytes, of which the second may be any. */
+    PGW_COPY_SJIS,         /* Two such bytes, or one. */
+    PGW_COPY_GB18030       /* Two such bytes, or four, of which the second is a digit. */
+} pgw_copy_characters;
+
 /* A field of a row, as COPY would give it to the input function of its column's type. */
 typedef struct pgw_copy_field {
     bool null;
@@ -43,9 +52,11 @@ typedef struct pgw_copy_options {
     pgw_copy_format format;
     pgw_copy_header header;
     char delimiter, quote, escape;
-    pgw_slice null;    /* The string that stands for NULL, as it is written in a field. */
-    pgw_slice marker;  /* The string that stands for a column's default; without a pointer there is
-                          none. */
+    pgw_slice null;   /* The string that stands for NULL, as it is written in a field. */
+    pgw_slice marker; /* The string that stands for a column's default; without a pointer there is
+                         none. */
+    pgw_copy_characters characters; /* Of text and csv; of fields that are read, bytes beyond ASCII
+                                       count, and no others of such characters. */
     bool csv_dot_ends; /* `\.` alone on a line of csv ends the data, as before PostgreSQL 18. */
     bool every_row;    /* Rows of fewer or more fields than they should have are filled, too: no
                           server judges them. All columns are read, in their order. */
@@ -79,14 +90,13 @@ static inline bool pgw_copy_is(pgw_slice string, pgw_slice raw)
 
 /* Reads a field of text or csv without a quote, an escape or a backslash in it; `force` is of
  * pgw_copy_force. */
-static inline pgw_copy_field pgw_copy_field_plain(const pgw_copy_options *options, unsigned force,
-                                                  pgw_slice raw)
+static inline void pgw_copy_field_plain(const pgw_copy_options *options, unsigned force,
+                                        pgw_slice raw, pgw_copy_field *out)
 {
-    if (pgw_copy_is(options->null, raw)) {
-        bool forced = options->format == PGW_COPY_CSV && (force & PGW_COPY_FORCE_NOT_NULL);
-        return (pgw_copy_field){.null = !forced, .bytes = raw};
-    }
-    return (pgw_copy_field){.unknown = pgw_copy_is(options->marker, raw), .bytes = raw};
+    bool null = pgw_copy_is(options->null, raw);
+    out->null = null && !(options->format == PGW_COPY_CSV && (force & PGW_COPY_FORCE_NOT_NULL));
+    out->unknown = !null && pgw_copy_is(options->marker, raw);
+    out->bytes = raw;
 }
 
 /* Reads a field of text in place: the result lies in the bytes of `raw`. */

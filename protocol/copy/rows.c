@@ -3,7 +3,6 @@
 #include "protocol/copy/cut.h"
 #include "protocol/copy/tuples.h"
 
-#include <endian.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,11 +110,21 @@ static void add_to_row(pgw_copy *copy, pgw_buf *out)
     copy->odd = false;
 }
 
+/* How many bytes of the row at hand, up to `to`, are beyond ASCII; in UTF8 that does not matter. */
+static size_t beyond_ascii(const pgw_copy_chunk *in, const char *to)
+{
+    size_t beyond = 0;
+    if (in->copy->options->characters != PGW_COPY_UTF8)
+        for (const char *at = in->row; at < to; at++)
+            beyond += (unsigned char)*at >= 0x80;
+    return in->copy->beyond + beyond;
+}
+
 /* At the end of its line, or of the data: the row ends here. */
 static void end_row(pgw_copy_chunk *in)
 {
     pgw_copy *copy = in->copy;
-    size_t len = copy->len + (size_t)(in->at - in->row);
+    size_t len = copy->len + (size_t)(in->at - in->row) - beyond_ascii(in, in->at);
     keep_field(in, in->at);
     end_field(copy);
     put(in, in->at);
@@ -129,106 +138,84 @@ static void end_row(pgw_copy_chunk *in)
 
 /* --- rows of text and csv in which no byte is quoted or escaped --- */
 
-enum { BLOCK = 64 };
-
-/* Which of the 64 bytes at `at` are special outside of quotes. */
-static inline uint64_t specials_of_block(const pgw_copy *copy, const char *at)
-{
-    uint64_t found = 0;
-#pragma GCC unroll 4
-    for (size_t i = 0; i < BLOCK / sizeof(sixteen); i++) {
-        sixteen bytes, special = {0};
-        memcpy(&bytes, at + i * sizeof bytes, sizeof bytes);
-#pragma GCC unroll 4
-        for (size_t j = 0; j < UNQUOTED_SPECIALS; j++)
-            special |= (sixteen)(bytes == copy->specials[j]);
-        found |= bits_of(special) << i * sizeof bytes;
-    }
-    return found;
-}
-
-/* Which of the last bytes, fewer than 64, are special. */
-static __attribute__((noinline)) uint64_t specials_of_rest(const pgw_copy *copy, const char *at,
-                                                           size_t len)
-{
-    char block[BLOCK] = {0};
-    memcpy(block, at, len);
-    return specials_of_block(copy, block) & ((UINT64_C(1) << len) - 1);
-}
-
-static inline uint64_t specials_among(const pgw_copy *copy, const char *at, const char *end)
-{
-    size_t left = (size_t)(end - at);
-    return left >= BLOCK ? specials_of_block(copy, at) : specials_of_rest(copy, at, left);
-}
-
 /* Whether the row at hand has just begun, and lines end as they do mostly. */
 static bool may_be_plain(const pgw_copy_chunk *in)
 {
     const pgw_copy *copy = in->copy;
     return in->at == in->row && copy->len == 0 && copy->column == 0 && copy->began &&
-           copy->eol == EOL_NL && !copy->quoted && copy->options->columns > 0;
+           copy->eol == EOL_NL && !copy->quoted && copy->options->columns > 0 &&
+           copy->options->characters == PGW_COPY_UTF8;
 }
 
-/* Reads a plain field of the row at hand. */
-static inline void read_plain(pgw_copy *copy, size_t column, const char *begin, const char *end)
+/* Reads a plain field of the row at hand, by its number among those that are read. */
+static inline void read_plain(pgw_copy *copy, size_t number, const char *begin, const char *end)
 {
     const pgw_copy_options *options = copy->options;
-    size_t number = options->wanted[column];
     if (number > 0)
-        copy->fields[number - 1] = pgw_copy_field_plain(options, options->force[number - 1],
-                                                        (pgw_slice){begin, (size_t)(end - begin)});
+        pgw_copy_field_plain(options, options->force[number - 1],
+                             (pgw_slice){begin, (size_t)(end - begin)}, &copy->fields[number - 1]);
 }
 
-/* Adds its field to a row of plain fields, which ends at `to`. */
-static inline void end_plain_row(pgw_copy_chunk *in, const char *row, const char *to)
+/* Adds its field to a row of plain fields, of which the bytes from `put` to `end` were not put out.
+ */
+static inline void end_plain_row(pgw_copy *copy, const char *put, const char *end, pgw_buf *out)
 {
-    pgw_copy *copy = in->copy;
-    pgw_buf *out = in->out;
-    size_t come = (size_t)(to - in->put);
-    char *end = pgw_buf_reserve(out, come + 1);
-    memcpy(end, in->put, come);
-    end[come] = copy->options->delimiter;
+    const pgw_copy_options *options = copy->options;
+    size_t come = (size_t)(end - put);
+    char *to = pgw_buf_reserve(out, come + 1);
+    memcpy(to, put, come);
+    to[come] = options->delimiter;
     out->len += come + 1;
-    in->put = to;
     if (!copy->fill(copy->context, copy->fields, out))
-        pgw_buf_add_slice(out, copy->options->null);
+        pgw_buf_add_slice(out, options->null);
     copy->rows++;
-    end_line_of(copy, (size_t)(to - row));
 }
 
 /* Passes whole rows as long as each has as many fields as it should and none that is quoted or
  * escaped: their fields are read where they lie. Every other row is left for the readers below. */
 static void pass_plain_rows(pgw_copy_chunk *in)
 {
+    enum { AHEAD = 8 }; /* blocks that are looked at once plain rows were found */
     pgw_copy *copy = in->copy;
     const char delimiter = copy->options->delimiter;
+    const uint16_t *wanted = copy->options->wanted;
     const size_t last = copy->options->columns - 1;
-    const char *row = in->at, *field = row, *block = row;
-    uint64_t found = specials_among(copy, block, in->end);
-    for (size_t column = 0;;) {
+    const char *row = in->at, *field = row, *block = row, *put = in->put;
+    uint64_t blocks[AHEAD];
+    size_t column = 0, number = 0;
+    size_t count = pgw_copy_scan_blocks(&copy->scan, block, in->end, 1, blocks);
+    for (uint64_t found = blocks[0];;) {
         if (found == 0) {
-            if (in->end - block <= BLOCK)
+            block += BLOCK;
+            if (block >= in->end)
                 break;
-            found = specials_among(copy, block += BLOCK, in->end);
+            if (++number == count) {
+                count = pgw_copy_scan_blocks(&copy->scan, block, in->end, AHEAD, blocks);
+                number = 0;
+            }
+            found = blocks[number];
             continue;
         }
         const char *at = block + (unsigned)__builtin_ctzll(found);
-        if (*at == delimiter && column < last) {
-            read_plain(copy, column++, field, at);
+        found &= found - 1;
+        if (column < last) {
+            if (*at != delimiter)
+                break;
+            read_plain(copy, wanted[column++], field, at);
         } else {
-            bool whole =
-                *at == '\n' && column == last && *row != '\\' && at - row <= PGW_COPY_KEY_MOST;
+            bool whole = *at == '\n' && *row != '\\' && at - row <= PGW_COPY_KEY_MOST;
             if (!whole)
                 break;
-            read_plain(copy, column, field, at);
-            end_plain_row(in, row, at);
+            read_plain(copy, wanted[column], field, at);
+            end_plain_row(copy, put, at, in->out);
+            end_line_of(copy, (size_t)(at - row));
+            put = at;
             row = at + 1;
             column = 0;
         }
-        found &= found - 1;
         field = at + 1;
     }
+    in->put = put;
     in->at = in->row = in->field = row;
 }
 
@@ -312,38 +299,10 @@ static void pass_escaped(pgw_copy_chunk *in, bool here)
         in->at++;
 }
 
-/* Which of these bytes is the first special one; 16: none is. */
-static size_t first_special(const pgw_copy *copy, const char *at)
-{
-    sixteen bytes;
-    uint64_t found[2];
-    memcpy(&bytes, at, sizeof bytes);
-    sixteen special = (sixteen)(bytes == copy->specials[0]);
-#pragma GCC unroll 4
-    for (size_t i = 1; i < SPECIALS; i++)
-        special |= (sixteen)(bytes == copy->specials[i]);
-    memcpy(found, &special, sizeof found);
-    if (found[0] != 0)
-        return (size_t)__builtin_ctzll(le64toh(found[0])) / 8;
-    return found[1] != 0 ? 8 + (size_t)__builtin_ctzll(le64toh(found[1])) / 8 : sizeof bytes;
-}
-
 /* Goes on to the next special byte, or to the end. */
 static void pass_plain(pgw_copy_chunk *in)
 {
-    const pgw_copy *copy = in->copy;
-    const char *at = in->at, *end = in->end;
-    while (end - at >= (ptrdiff_t)sizeof(sixteen)) {
-        size_t plain = first_special(copy, at);
-        at += plain;
-        if (plain < sizeof(sixteen)) {
-            in->at = at;
-            return;
-        }
-    }
-    while (at < end && !copy->special[(unsigned char)*at])
-        at++;
-    in->at = at;
+    in->at = pgw_copy_scan_next(&in->copy->scan, in->at, in->end);
 }
 
 static void read_text(pgw_copy_chunk *in)
@@ -433,10 +392,7 @@ pgw_copy *pgw_copy_new(const pgw_copy_options *options, pgw_copy_fill *fill, voi
     bool csv = options->format == PGW_COPY_CSV;
     const char specials[SPECIALS] = {'\n', '\r', options->delimiter, csv ? options->quote : '\\',
                                      csv ? options->escape : '\\'};
-    for (size_t i = 0; i < SPECIALS; i++) {
-        copy->specials[i] = (sixteen){0} + (unsigned char)specials[i];
-        copy->special[(unsigned char)specials[i]] = true;
-    }
+    pgw_copy_scan_of(specials, &copy->scan);
     pgw_buf_reserve(&copy->raw,
                     64); /* It is never without memory, so that its fields have places. */
     copy->lengths = pgw_alloc(LINES);
@@ -451,6 +407,7 @@ void pgw_copy_free(pgw_copy *copy)
 {
     if (copy == NULL)
         return;
+    pgw_buf_free(&copy->masked);
     pgw_buf_free(&copy->raw);
     free(copy->lengths);
     free(copy->begins);
@@ -459,12 +416,49 @@ void pgw_copy_free(pgw_copy *copy)
     free(copy);
 }
 
+static bool is_digit(unsigned char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+/* The chunk with no later byte of a character that looks like one of ASCII's: the server sees
+ * characters, of which only those of ASCII mean something. */
+static const char *mask(pgw_copy *copy, pgw_slice bytes)
+{
+    pgw_copy_characters characters = copy->options->characters;
+    if (characters <= PGW_COPY_BEYOND_ASCII || copy->options->format == PGW_COPY_BINARY)
+        return bytes.ptr;
+    pgw_buf_clear(&copy->masked);
+    pgw_buf_add_slice(&copy->masked, bytes);
+    for (size_t i = 0; i < bytes.len; i++) {
+        unsigned char byte = (unsigned char)bytes.ptr[i];
+        if (copy->later > 0) {
+            copy->masked.ptr[i] = '\xff';
+            copy->later = copy->second && is_digit(byte) ? 2 : copy->later - 1;
+            copy->second = false;
+        } else if (byte >= 0x80) {
+            bool one = characters == PGW_COPY_SJIS && byte >= 0xa1 && byte <= 0xdf;
+            copy->later = !one;
+            copy->second = characters == PGW_COPY_GB18030;
+        }
+    }
+    return copy->masked.ptr;
+}
+
 void pgw_copy_feed(pgw_copy *copy, pgw_slice bytes, pgw_buf *out)
 {
     if (bytes.len == 0)
         return;
-    pgw_copy_chunk in = {copy,      bytes.ptr, bytes.ptr + bytes.len, bytes.ptr, bytes.ptr,
-                         bytes.ptr, out};
+    const char *begin = mask(copy, bytes);
+    pgw_copy_chunk in = {.copy = copy,
+                         .at = begin,
+                         .end = begin + bytes.len,
+                         .begin = begin,
+                         .bytes = bytes.ptr,
+                         .row = begin,
+                         .field = begin,
+                         .put = begin,
+                         .out = out};
     pgw_buf_reserve(out, bytes.len + bytes.len / 2); /* A row is mostly longer than two numbers. */
     if (copy->options->format == PGW_COPY_BINARY)
         pgw_copy_read_tuples(&in);
@@ -474,6 +468,7 @@ void pgw_copy_feed(pgw_copy *copy, pgw_slice bytes, pgw_buf *out)
         read_csv(&in);
     if (copy->options->format != PGW_COPY_BINARY && !copy->ended) {
         keep_field(&in, in.end);
+        copy->beyond = beyond_ascii(&in, in.end);
         copy->len += (size_t)(in.end - in.row);
     }
     put(&in, in.end - copy->backslash);
@@ -495,13 +490,13 @@ static void blame_end(pgw_copy *copy)
 void pgw_copy_finish(pgw_copy *copy, pgw_buf *out)
 {
     pgw_copy_chunk in = {.copy = copy, .at = "", .out = out};
-    in.row = in.field = in.put = in.end = in.at;
+    in.begin = in.bytes = in.row = in.field = in.put = in.end = in.at;
     if (copy->backslash)
         pgw_buf_add_byte(out, '\\');
     if (copy->binary.place == IN_COUNT)
         pgw_buf_add(out, copy->binary.number, copy->binary.have);
     blame_end(copy);
     if (copy->options->format != PGW_COPY_BINARY && !copy->ended && !copy->quoted &&
-        (copy->len > 0 || copy->column > 0))
+        copy->later == 0 && (copy->len > 0 || copy->column > 0))
         end_row(&in);
 }

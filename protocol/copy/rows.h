@@ -17,8 +17,9 @@ void pgw_copy_finish(pgw_copy *copy, pgw_buf *out);
 /* How many rows have had their field added. */
 uint64_t pgw_copy_rows(const pgw_copy *copy);
 /* How many bytes the row that ended on line `line` (from 1, as PostgreSQL counts) had before the
- * added field; more than PGW_COPY_LINE_MOST, and a row that has not ended, count as that. False: it
- * is not known any more. */
+ * added field, or how many of ASCII if the data is not in UTF8: they are as many in any encoding.
+ * More than PGW_COPY_LINE_MOST, and a row that has not ended, count as that. False: it is not known
+ * any more. */
 PGW_MUST_CHECK bool pgw_copy_line(const pgw_copy *copy, uint64_t line, size_t *bytes);
 /* The line, from 1, that the row at hand is on; while its field is added, the last one that it is
  * on. */

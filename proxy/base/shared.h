@@ -44,10 +44,11 @@ typedef struct px_server {
     _Atomic bool unreachable;         /* the backend was not reached when a link was opened last */
     px_rooms rooms;                   /* memory for what clients have sent in part */
     _Atomic size_t unread;            /* counted bytes of answers that clients have not taken */
-    uint8_t cancel_secret[32]; /* secret that the long keys of CancelRequests are made with */
-    _Atomic size_t prepared;   /* bytes of statements that clients have prepared */
-    px_metrics *metrics;       /* what the main thread counts */
-    struct px_scans *scans;    /* statements that read whole tables; NULL: none are noted */
+    uint8_t cancel_secret[32];  /* secret that the long keys of CancelRequests are made with */
+    _Atomic size_t prepared;    /* bytes of statements that clients have prepared */
+    px_metrics *metrics;        /* what the main thread counts */
+    struct px_loading *loading; /* the COPYs that are under way; NULL: none are noted */
+    struct px_scans *scans;     /* statements that read whole tables; NULL: none are noted */
 } px_server;
 
 #endif

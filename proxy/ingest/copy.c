@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "proxy/ingest/copy.h"
 
+#include "protocol/digits.h"
 #include "protocol/error.h"
 #include "protocol/frontend.h"
 #include "protocol/value_in.h"
@@ -23,11 +24,13 @@ struct px_copy {
     const rw_copy *copy;
     px_catalog *catalog; /* counted */
     pgw_env env;
+    rw_encoding shown_in; /* The client sees rows in this encoding. */
     pgw_copy *rows;
     uint64_t told;       /* rows that were counted by px_copy_rows_since() */
     pgw_arena arena;     /* `copy` lives in it. */
     pgw_arena scratch;   /* Values are read in it. */
-    uint32_t integer;    /* The key is one column of this type of integers, in text or csv; or 0. */
+    size_t digits;       /* Up to so many digits are a key of one integer, in text or csv; 0: such
+                            a key is none. */
     pgw_value *values;   /* One value for each column of the hash_key. */
     px_apart *apart;     /* stores the rows in batches; NULL: they are stored by one COPY */
     px_numbers *numbers; /* the numbers of the hash_key column that is drawn; NULL: none is */
@@ -63,23 +66,12 @@ static void add_binary(uint32_t type, int64_t number, pgw_buf *out)
         pgw_buf_add_i64(out, number);
 }
 
-static uint32_t type_of_integer(const rw_copy *copy)
+static size_t digits_of_integer(const rw_copy *copy)
 {
     uint32_t type = copy->table->columns[copy->table->hash_key[0]].type;
-    bool integer = type == PGW_INT2 || type == PGW_INT4 || type == PGW_INT8;
     bool alone = copy->table->hash_key_count == 1 && copy->key[0] > 0 &&
                  copy->data.format != PGW_COPY_BINARY;
-    return integer && alone ? type : 0;
-}
-
-/* The hash of a key of one integer, if that is written plainly: the shortest way to most hashes. */
-static bool hash_integer(px_copy *it, const pgw_copy_field *fields, uint64_t *hash)
-{
-    pgw_value value;
-    if (fields->null || fields->unknown || !pgw_integer_plain(it->integer, fields->bytes, &value))
-        return false;
-    *hash = rw_hash_integer(it->copy->table, value.as.integer);
-    return true;
+    return alone ? pgw_integer_digits(type) : 0;
 }
 
 /* The hash of a key of any kind; false if it cannot be told. */
@@ -125,15 +117,15 @@ static void add_null(const px_copy *it, pgw_buf *out)
         pgw_buf_add_slice(out, it->copy->data.null);
 }
 
-/* A pgw_copy_fill. A row whose hash cannot be told gets NULL: the server says what is wrong with
- * its key, or that the hash is missing. Such a row may be in any batch. */
-static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
+/* A pgw_copy_fill of any row. A row whose hash cannot be told gets NULL: the server says what is
+ * wrong with its key, or that the hash is missing. Such a row may be in any batch. */
+static __attribute__((noinline)) bool fill_any(void *context, const pgw_copy_field *fields,
+                                               pgw_buf *out)
 {
     px_copy *it = context;
     uint64_t hash = 0;
     int64_t drawn = it->numbers != NULL ? add_number(it, out) : 0;
-    bool told =
-        (it->integer != 0 && hash_integer(it, fields, &hash)) || hash_key(it, fields, drawn, &hash);
+    bool told = hash_key(it, fields, drawn, &hash);
     if (!told)
         add_null(it, out);
     else if (it->copy->data.format == PGW_COPY_BINARY)
@@ -145,15 +137,40 @@ static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
     return true;
 }
 
+/* A pgw_copy_fill: the shortest way to the hash of most rows, whose key is one integer that is
+ * written plainly. */
+static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
+{
+    px_copy *it = context;
+    pgw_slice text = fields->bytes;
+    uint64_t number;
+    /* The lengths of empty texts are larger than all others here. */
+    bool plain =
+        text.len - 1 < it->digits && !fields->null && !fields->unknown && pgw_digits(text, &number);
+    if (!plain)
+        return fill_any(context, fields, out);
+    const rw_table *table = it->copy->table;
+    uint64_t hash = rw_hash_integer(table, (int64_t)number);
+    rw_hash_print(table, hash, out);
+    if (it->apart != NULL)
+        px_apart_row(it->apart, hash, out->len);
+    return true;
+}
+
 /* --- its data --- */
 
-px_copy *px_copy_new(const rw_copy *copy, px_catalog *catalog, pgw_env env)
+px_copy *px_copy_new(const rw_copy *copy, px_catalog *catalog, pgw_env env, rw_encoding encoding)
 {
     px_copy *it = pgw_calloc(1, sizeof *it);
-    it->copy = rw_copy_keep(copy, &it->arena);
+    rw_copy *kept = rw_copy_keep(copy, &it->arena);
+    rw_copy_encode(kept, encoding);
+    it->copy = kept;
+    it->shown_in = encoding;
     it->catalog = px_catalog_take(catalog);
     it->env = env;
-    it->integer = type_of_integer(it->copy);
+    if (kept->encoded && kept->encoding != RW_ENCODING_UTF8 && kept->data.format != PGW_COPY_BINARY)
+        it->env.utf8 = false;
+    it->digits = digits_of_integer(it->copy);
     it->values = pgw_arena_alloc(&it->arena, copy->table->hash_key_count * sizeof *it->values);
     it->rows = pgw_copy_new(&it->copy->data, fill, it);
     return it;
@@ -346,6 +363,21 @@ static uint64_t line_of_load(const px_copy *it, uint64_t line)
     return px_load_error(load).len > 0 ? px_load_line(load, line) : pgw_copy_at_line(it->rows);
 }
 
+/* How many bytes of a row that is shown to the client there are up to the next one of ASCII after
+ * so many of these, which are the client's own; without such a one it is shown as it is. */
+static size_t bytes_up_to(const px_copy *it, pgw_slice row, size_t ascii)
+{
+    static const char more[] = "...";
+    const size_t dots = sizeof more - 1;
+    size_t end = row.len, at = 0;
+    if (end >= dots && memcmp(row.ptr + end - dots, more, dots) == 0)
+        end -= dots; /* They may say that the row is longer. */
+    for (; at < end; at += rw_character_length(it->shown_in, (pgw_slice){row.ptr + at, end - at}))
+        if ((unsigned char)row.ptr[at] < 0x80 && ascii-- == 0)
+            return at;
+    return row.len;
+}
+
 /* Adds the context with the client's own row in it; a row that is too old to be known is not
  * shown. */
 static void add_context(const px_copy *it, pgw_slice context, pgw_buf *out)
@@ -363,6 +395,8 @@ static void add_context(const px_copy *it, pgw_slice context, pgw_buf *out)
     bool shows = line != NULL && end - behind >= 4 && memcmp(behind, ": \"", 3) == 0;
     bool known = shows && pgw_copy_line(it->rows, number, &len);
     size_t shown = shows ? (size_t)(end - behind) - 4 : 0;
+    if (known && it->copy->data.characters != PGW_COPY_UTF8)
+        len = bytes_up_to(it, (pgw_slice){behind + 3, shown}, len);
     if (!shows || (known && (len > SHOWN || len > shown))) {
         pgw_buf_add_slice(out, context);
         return;
@@ -406,13 +440,14 @@ static void add_field(const px_copy *it, pgw_slice field, pgw_buf *out)
 static void add_unhashed(const px_copy *it, pgw_buf *out)
 {
     const rw_table *table = it->copy->table;
+    const char *hint = it->env.utf8 ? "Write it as PostgreSQL prints it: dates in ISO form, times "
+                                      "with their offset from UTC."
+                                    : "Send keys with letters beyond ASCII in UTF8: SET "
+                                      "client_encoding TO 'UTF8', or write ENCODING 'UTF8'.";
     pgw_buf_addf(out,
                  "SERROR%cVERROR%cC0A000%cMcannot compute the hash of table \"%s\": the value of "
-                 "column \"%s\" "
-                 "cannot be told from the data alone%cHWrite it as PostgreSQL prints it: dates in "
-                 "ISO form, times "
-                 "with their offset from UTC.%c",
-                 '\0', '\0', '\0', table->name, table->columns[table->hash_key[0]].name, '\0',
+                 "column \"%s\" cannot be told from the data alone%cH%s%c",
+                 '\0', '\0', '\0', table->name, table->columns[table->hash_key[0]].name, '\0', hint,
                  '\0');
 }
 

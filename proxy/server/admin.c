@@ -2,6 +2,7 @@
 
 #include "proxy/base/log.h"
 #include "proxy/base/metrics_text.h"
+#include "proxy/base/loading.h"
 #include "proxy/batch/register.h"
 #include "proxy/server/listener.h"
 
@@ -94,18 +95,21 @@ static unsigned write_health(const px_admin *admin, pgw_buf *out)
 static unsigned write_page(const px_admin *admin, const char *method, const char *path,
                            pgw_buf *out)
 {
-    bool metrics = strcmp(path, "/metrics") == 0;
-    if (!metrics && strcmp(path, "/healthz") != 0) {
-        pgw_buf_add_str(out, "There are /metrics and /healthz.\n");
+    bool metrics = strcmp(path, "/metrics") == 0, copies = strcmp(path, "/copies") == 0;
+    if (!metrics && !copies && strcmp(path, "/healthz") != 0) {
+        pgw_buf_add_str(out, "There are /metrics, /copies and /healthz.\n");
         return MHD_HTTP_NOT_FOUND;
     }
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0) {
         pgw_buf_add_str(out, "Only GET and HEAD are answered.\n");
         return MHD_HTTP_METHOD_NOT_ALLOWED;
     }
-    if (!metrics)
+    if (copies)
+        px_loading_write(admin->server->loading, out);
+    else if (metrics)
+        write_metrics(admin, out);
+    else
         return write_health(admin, out);
-    write_metrics(admin, out);
     return MHD_HTTP_OK;
 }
 

@@ -1,6 +1,6 @@
 /*
- * admin: health and metrics over HTTP, served by libmicrohttpd on a thread of its own, which reads
- * the workers' counters and touches nothing else of theirs.
+ * admin: health, metrics and COPYs under way over HTTP, served by libmicrohttpd on a thread of its
+ * own, which reads the workers' counters and touches nothing else of theirs.
  */
 #ifndef PX_ADMIN_H
 #define PX_ADMIN_H

@@ -2,6 +2,7 @@
 
 #include "proxy/backend/catalog/catalog.h"
 #include "proxy/backend/base/databases.h"
+#include "proxy/base/loading.h"
 #include "proxy/base/scans.h"
 #include "proxy/backend/base/greeting.h"
 #include "proxy/backend/state/kinds.h"
@@ -417,6 +418,7 @@ static void free_process(process *p)
     px_keylocks_free();
     px_databases_free(p->server.databases);
     px_greetings_free(p->server.greetings);
+    px_loading_free(p->server.loading);
     px_scans_free(p->server.scans);
 }
 
@@ -492,6 +494,7 @@ int px_run(cfg_config *config, FILE *errors)
     p.server.pids = px_pids_new();
     p.server.databases = px_databases_new();
     p.server.greetings = px_greetings_new();
+    p.server.loading = px_loading_new();
     p.server.scans = px_scans_new();
     if (getrandom(p.server.cancel_secret, sizeof p.server.cancel_secret, 0) !=
         sizeof p.server.cancel_secret)

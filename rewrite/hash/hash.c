@@ -103,12 +103,20 @@ static uint64_t hash_canonical(const rw_table *table, const pgw_value *values)
     return hash;
 }
 
+static __attribute__((noinline)) uint64_t hash_integer_otherwise(const rw_table *table,
+                                                                 int64_t value)
+{
+    return table->hash_function == RW_NUMERIC_HASH ? rw_numeric_hash((uint64_t)value)
+           : table->hash_function == RW_PG_HASH
+               ? rw_pg_hash(&(pgw_value){.type = PGW_INT8, .as.integer = value}, 1)
+               : hash_integer(table, value);
+}
+
 uint64_t rw_hash_integer(const rw_table *table, int64_t value)
 {
-    uint64_t whole = table->hash_function == RW_NUMERIC_HASH ? rw_numeric_hash((uint64_t)value)
-                     : table->hash_function == RW_PG_HASH
-                         ? rw_pg_hash(&(pgw_value){.type = PGW_INT8, .as.integer = value}, 1)
-                         : hash_integer(table, value);
+    uint64_t bytes = htole64((uint64_t)value);
+    uint64_t whole = table->hash_function == RW_XXH3 ? XXH3_64bits(&bytes, sizeof bytes)
+                                                     : hash_integer_otherwise(table, value);
     return rw_hash_stored(table, whole);
 }
 

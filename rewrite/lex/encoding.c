@@ -1,5 +1,6 @@
 #include "rewrite/lex/encoding.h"
 
+#include <ctype.h>
 #include <string.h>
 
 rw_encoding rw_encoding_of(const char *name)
@@ -8,17 +9,28 @@ rw_encoding rw_encoding_of(const char *name)
         const char *name;
         rw_encoding encoding;
     } known[] = {
-        {"UTF8", RW_ENCODING_UTF8},           {"UNICODE", RW_ENCODING_UTF8},
-        {"BIG5", RW_ENCODING_PAIRS},          {"GBK", RW_ENCODING_PAIRS},
-        {"UHC", RW_ENCODING_PAIRS},           {"EUC_CN", RW_ENCODING_PAIRS},
-        {"EUC_JP", RW_ENCODING_EUC},          {"EUC_KR", RW_ENCODING_EUC},
-        {"EUC_JIS_2004", RW_ENCODING_EUC},    {"JOHAB", RW_ENCODING_EUC},
-        {"EUC_TW", RW_ENCODING_EUC_TW},       {"SJIS", RW_ENCODING_SJIS},
-        {"SHIFT_JIS_2004", RW_ENCODING_SJIS}, {"GB18030", RW_ENCODING_GB18030},
-        {"MULE_INTERNAL", RW_ENCODING_MULE},
+        {"utf8", RW_ENCODING_UTF8},         {"unicode", RW_ENCODING_UTF8},
+        {"big5", RW_ENCODING_PAIRS},        {"win950", RW_ENCODING_PAIRS},
+        {"windows950", RW_ENCODING_PAIRS},  {"gbk", RW_ENCODING_PAIRS},
+        {"win936", RW_ENCODING_PAIRS},      {"windows936", RW_ENCODING_PAIRS},
+        {"uhc", RW_ENCODING_PAIRS},         {"win949", RW_ENCODING_PAIRS},
+        {"windows949", RW_ENCODING_PAIRS},  {"euccn", RW_ENCODING_PAIRS},
+        {"eucjp", RW_ENCODING_EUC},         {"euckr", RW_ENCODING_EUC},
+        {"eucjis2004", RW_ENCODING_EUC},    {"johab", RW_ENCODING_EUC},
+        {"euctw", RW_ENCODING_EUC_TW},      {"sjis", RW_ENCODING_SJIS},
+        {"shiftjis", RW_ENCODING_SJIS},     {"mskanji", RW_ENCODING_SJIS},
+        {"win932", RW_ENCODING_SJIS},       {"windows932", RW_ENCODING_SJIS},
+        {"shiftjis2004", RW_ENCODING_SJIS}, {"gb18030", RW_ENCODING_GB18030},
+        {"muleinternal", RW_ENCODING_MULE},
     };
+    char clean[24];
+    size_t len = 0;
+    for (; *name != '\0' && len + 1 < sizeof clean; name++)
+        if (isalnum((unsigned char)*name))
+            clean[len++] = (char)tolower((unsigned char)*name);
+    clean[len] = '\0';
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strcmp(name, known[i].name) == 0)
+        if (*name == '\0' && strcmp(clean, known[i].name) == 0)
             return known[i].encoding;
     return RW_ENCODING_SINGLE;
 }

@@ -18,7 +18,8 @@ typedef enum rw_encoding {
     RW_ENCODING_MULE
 } rw_encoding;
 
-/* The encoding of this name, as the server reports it. */
+/* The encoding of this name, or alias, as the server reads it: letters and digits count, their case
+ * does not. */
 rw_encoding rw_encoding_of(const char *name);
 /* Bytes of the character that `text`, which is not empty, begins with; at most its length. */
 size_t rw_character_length(rw_encoding encoding, pgw_slice text);

@@ -428,6 +428,9 @@ class Seen(ApartCase):
         scrape = metrics.Scrape(self.keyspread)
         return [scrape.get(f"{name}_total") for name in ("copies_begun", "copies_ended", "copied_rows", "copied_bytes")]
 
+    def copies(self):
+        return [line.split("\t") for line in metrics.fetch(self.keyspread, "/copies").body.splitlines()]
+
     def test_in_the_middle(self):
         for count, mode in enumerate(("atomic", "partition")):
             self.session.query(f"set keyspread.copy = {mode}")
@@ -437,9 +440,18 @@ class Seen(ApartCase):
             self.session.send(wire.copy_data(b"1\ta\t1\n2\tb\t2\n3"))
             expected = [before[0] + 1, before[1], before[2] + 2, before[3] + 13]
             harness.eventually("rows are seen", lambda: self.counted() == expected)
+            names, *copies = self.copies()
+            self.assertEqual(len(copies), 1, copies)
+            shown = dict(zip(names, copies[0]))
+            self.assertEqual([shown[name] for name in ("pid", "datname", "relname", "mode", "bytes_processed", "tuples_processed")],
+                             [str(self.session.pid), "hashed", "items", mode, "13", "2"])
+            self.assertGreater(float(shown["seconds"]), 0)
+            rate = 2 / float(shown["seconds"])
+            self.assertAlmostEqual(float(shown["tuples_per_second"]), rate, delta=rate * 0.01 + 1)
             self.session.send(wire.copy_fail("enough"))
             self.session.read_until("Z")
             self.assertEqual(self.counted()[:2], [count + 1] * 2)
+            self.assertEqual(self.copies()[1:], [])
 
 
 class Unreadable(ApartCase):

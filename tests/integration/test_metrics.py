@@ -496,7 +496,7 @@ class Endpoint(MetricsCase):
         self.assertEqual((health.status, health.body), (200, "ok\n"))
         for path in ("/", "/metric", "/metrics/", "/../metrics", "/" + "x" * 4000):
             self.assertEqual(self.fetch(path).status, 404, path)
-        for path in ("/healthz", "/metrics"):
+        for path in ("/healthz", "/metrics", "/copies"):
             for method in ("POST", "PUT", "DELETE", "OPTIONS"):
                 answer = self.fetch(path, method, b"x" * 100000 if method == "POST" else None)
                 self.assertEqual((answer.status, answer.headers["Allow"]), (405, "GET, HEAD"))

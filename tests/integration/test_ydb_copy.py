@@ -27,7 +27,7 @@ KINDS = Table("kinds", ["id bigint not null", "t timestamptz", "d date", "f doub
 # What YDB does not have, and keyspread refuses before it reads any row.
 REFUSED = ("where", "match", "no_such")
 # Options of later versions than the PostgreSQL that these tests are compared with.
-LATER = ("default ", "force_null *", "force_quote", "on_error")
+LATER = ("default ", "force_null *", "on_error")
 
 
 class CopiesCase(YdbCase):

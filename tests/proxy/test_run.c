@@ -429,7 +429,7 @@ static void test_the_administrator_asks(void **state)
     assert_page("GET", "/healthz", "HTTP/1.1 200", "\r\n\r\nok\n");
     assert_page("HEAD", "/healthz", "HTTP/1.1 200", "text/plain; version=0.0.4; charset=utf-8");
     assert_page("POST", "/healthz", "HTTP/1.1 405", "Allow: GET, HEAD");
-    assert_page("GET", "/", "HTTP/1.1 404", "There are /metrics and /healthz.\n");
+    assert_page("GET", "/", "HTTP/1.1 404", "There are /metrics, /copies and /healthz.\n");
     assert_page("GET", "/metrics", "HTTP/1.1 200", "\nkeyspread_clients{state=\"logged_in\"} 1\n");
     assert_page("GET", "/metrics", "HTTP/1.1 200", "\nkeyspread_clients_limit 77\n");
     static const char *const lines[] = {"\nkeyspread_backend_up 1\n",

@@ -315,6 +315,10 @@ static bool says(const PgQuery__CopyStmt *copy, const char *name, const char *va
 
 static bool check_statement(const PgQuery__CopyStmt *copy, const rw_copy *read, pgw_error *error)
 {
+    if (says(copy, "force_quote", NULL))
+        return pgw_fail(error, "0A000", "COPY force quote %s",
+                        read->data.format == PGW_COPY_CSV ? "only available using COPY TO"
+                                                          : "available only in CSV mode");
     if (copy->is_program || copy->filename[0] != '\0')
         return refuse(error, "YDB reads no files", "Send the rows by COPY … FROM STDIN.");
     if (copy->where_clause != NULL)

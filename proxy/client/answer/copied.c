@@ -1,6 +1,8 @@
 #include "proxy/client/answer/copied.h"
 
 #include "protocol/frontend.h"
+#include "proxy/base/loading.h"
+#include "proxy/base/shared.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/core/settings.h"
 #include "proxy/client/numbers/drawn.h"
@@ -244,23 +246,30 @@ void px_copied_begin(px_session *session, const px_reply *reply, pgw_slice body)
     px_catalog *catalog = reply->lookups != NULL ? reply->lookups->catalog : reply->text->catalog;
     pgw_buf out = {0};
     px_copied_over(session);
-    session->own.copy = px_copy_new(copy_of(reply), catalog, px_settings_env(session));
+    session->own.copy = px_copy_new(copy_of(reply), catalog, px_settings_env(session),
+                                    session->who.written.encoding);
     px_count(session->worker->metrics, PX_COPIES_BEGUN, 1);
     if (copy_of(reply)->drawn != NULL)
         px_copy_draw(session->own.copy, session->worker, session->who.identity, on_numbers,
                      session);
     if (may_load(session, reply))
         begin_load(session, reply);
+    session->own.loading = px_loading_begin(
+        session->worker->server->loading, session->peer.pid, session->who.identity->database,
+        copy_of(reply)->table->name, px_copied_is_apart(session) ? "partition" : "atomic");
     px_copy_response(session->own.copy, body, &out);
     px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
     px_session_wake(session, PX_WAIT_IDLE);
 }
 
-/* Counts rows while they come, so that a COPY is seen to go on. */
-static void count_rows(px_session *session)
+/* Counts bytes and rows while they come, so that a COPY is seen to go on. */
+static void count(px_session *session, uint64_t bytes)
 {
-    px_count(session->worker->metrics, PX_COPIED_ROWS, px_copy_rows_since(session->own.copy));
+    uint64_t rows = px_copy_rows_since(session->own.copy);
+    px_count(session->worker->metrics, PX_COPIED_BYTES, bytes);
+    px_count(session->worker->metrics, PX_COPIED_ROWS, rows);
+    px_loading_more(session->own.loading, bytes, rows);
 }
 
 void px_copied_feed(px_session *session, pgw_slice bytes)
@@ -268,8 +277,7 @@ void px_copied_feed(px_session *session, pgw_slice bytes)
     pgw_buf out = {0};
     px_block_begin(&out);
     px_copy_data(session->own.copy, bytes, &out);
-    px_count(session->worker->metrics, PX_COPIED_BYTES, bytes.len);
-    count_rows(session);
+    count(session, bytes.len);
     px_session_send_begun(session);
     px_link_give(session->own.link, &out);
 }
@@ -297,8 +305,10 @@ void px_copied_over(px_session *session)
     if (session->own.copy == NULL)
         return;
     note_drawn(session);
-    count_rows(session);
+    count(session, 0);
     px_count(session->worker->metrics, PX_COPIES_ENDED, 1);
+    px_loading_end(session->worker->server->loading, session->own.loading);
+    session->own.loading = NULL;
     px_copy_free(session->own.copy);
     session->own.copy = NULL;
 }

@@ -24,7 +24,8 @@ typedef struct px_own {
     bool copy_in;  /* the link is in copy-in mode */
     struct px_copy *copy; /* The COPY of a configured table that is under way (ingest/copy.h);
                              owned; NULL: none. */
-    bool has_state;       /* the link has something that cannot be made again on another */
+    struct px_loading_copy *loading; /* How far this COPY has come, as the administrator sees it. */
+    bool has_state; /* the link has something that cannot be made again on another */
     bool alters;  /* The session's transaction alters what new sessions begin with, as soon as it is
                      committed. */
     bool dropped; /* The rest of the link's message goes nowhere. */

@@ -4,7 +4,6 @@
 #include "rewrite/statement/tree/parse_tree.h"
 #include "rewrite/statement/tree/readable.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* --- its options --- */
@@ -25,25 +24,12 @@ static bool is_on(const PgQuery__Node *arg)
     return arg == NULL || arg->node_case != PG_QUERY__NODE__NODE_BOOLEAN || arg->boolean->boolval;
 }
 
-/* Compares names as pg_char_to_encoding() does: by letters and digits alone. */
-static bool is_utf8(const char *name)
-{
-    char clean[16];
-    size_t len = 0;
-    for (; *name != '\0' && len + 1 < sizeof clean; name++)
-        if (isalnum((unsigned char)*name))
-            clean[len++] = (char)tolower((unsigned char)*name);
-    clean[len] = '\0';
-    return *name == '\0' && (strcmp(clean, "utf8") == 0 || strcmp(clean, "unicode") == 0);
-}
-
 /* A COPY while it is read. */
 typedef struct reader {
     const PgQuery__CopyStmt *copy;
     const rw_table *table;
     const pgw_reading *reading;
     rw_copy *out;
-    bool utf8;
     bool whole;                                       /* no server reads the options */
     const PgQuery__Node *force_null, *force_not_null; /* lists of columns, or a star */
 } reader;
@@ -70,6 +56,12 @@ static void read_header(reader *in, const PgQuery__Node *arg)
     in->out->data.header = match        ? PGW_COPY_HEADER_MATCH
                            : is_on(arg) ? PGW_COPY_HEADER
                                         : PGW_COPY_NO_HEADER;
+}
+
+static void read_encoding(reader *in, const char *name)
+{
+    in->out->encoded = name != NULL;
+    in->out->encoding = name != NULL ? rw_encoding_of(name) : RW_ENCODING_UTF8;
 }
 
 /* Options that change nothing for what is read here. */
@@ -108,7 +100,7 @@ static bool read_option(reader *in, const PgQuery__DefElem *option)
     else if (strcmp(name, "escape") == 0)
         data->escape = first_of(text, '\0');
     else if (strcmp(name, "encoding") == 0)
-        in->utf8 = text != NULL && is_utf8(text);
+        read_encoding(in, text);
     else if (strcmp(name, "force_null") == 0)
         in->force_null = option->arg;
     else if (strcmp(name, "force_not_null") == 0)
@@ -144,7 +136,6 @@ static bool read_options(reader *in)
 {
     const pgw_env *env = in->reading->env;
     pgw_copy_options *data = &in->out->data;
-    in->utf8 = env->utf8;
     data->csv_dot_ends = env->server < 18;
     for (size_t i = 0; i < in->copy->n_options; i++) {
         const PgQuery__Node *node = in->copy->options[i];
@@ -155,7 +146,8 @@ static bool read_options(reader *in)
                           "Known are the options of PostgreSQL 15 to 18.");
     }
     put_defaults(data);
-    if (data->format != PGW_COPY_BINARY && !in->utf8)
+    bool utf8 = in->out->encoded ? in->out->encoding == RW_ENCODING_UTF8 : env->utf8;
+    if (in->whole && data->format != PGW_COPY_BINARY && !utf8)
         return refuse(in, "its data is in another encoding than UTF8",
                       "SET client_encoding TO 'UTF8', or write ENCODING 'UTF8'.");
     return true;
@@ -474,7 +466,19 @@ void rw_copy_from_put(rw_star_texts *texts, const PgQuery__CopyStmt *copy, const
             unfreeze(texts, copy->options[i]->def_elem);
 }
 
-const rw_copy *rw_copy_keep(const rw_copy *copy, pgw_arena *arena)
+void rw_copy_encode(rw_copy *copy, rw_encoding encoding)
+{
+    bool same = encoding == RW_ENCODING_UTF8;
+    if (!copy->encoded)
+        copy->encoding = encoding;
+    copy->data.characters = same && copy->encoding == RW_ENCODING_UTF8 ? PGW_COPY_UTF8
+                            : copy->encoding == RW_ENCODING_PAIRS      ? PGW_COPY_PAIRS
+                            : copy->encoding == RW_ENCODING_SJIS       ? PGW_COPY_SJIS
+                            : copy->encoding == RW_ENCODING_GB18030    ? PGW_COPY_GB18030
+                                                                       : PGW_COPY_BEYOND_ASCII;
+}
+
+rw_copy *rw_copy_keep(const rw_copy *copy, pgw_arena *arena)
 {
     rw_copy *kept = pgw_arena_alloc(arena, sizeof *kept);
     const pgw_copy_options *data = &copy->data;

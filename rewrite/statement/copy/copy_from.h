@@ -7,6 +7,7 @@
 
 #include "protocol/copy/rows.h"
 #include "rewrite/hash/table.h"
+#include "rewrite/lex/encoding.h"
 #include "rewrite/statement/edit/star_text.h"
 
 typedef struct rw_copy {
@@ -18,7 +19,9 @@ typedef struct rw_copy {
     /* The hash_key column that the list leaves out and whose values are the next numbers of its
      * sequence: its field stands before the hash. NULL: there is none. */
     const rw_column *drawn;
-    bool keyed; /* The data has all columns of the primary key. */
+    bool keyed;           /* The data has all columns of the primary key. */
+    bool encoded;         /* ENCODING names the encoding of text or csv. */
+    rw_encoding encoding; /* Else it is the client's, and set by rw_copy_encode(). */
 } rw_copy;
 
 /* Reads a COPY FROM of `table`, which copy->relation names. What `out` points to is in the
@@ -33,7 +36,10 @@ PGW_MUST_CHECK bool rw_copy_from_read_whole(const PgQuery__CopyStmt *copy, const
                                             const pgw_reading *reading, rw_copy *out,
                                             size_t **columns);
 /* A copy in `arena` of all but the table. */
-const rw_copy *rw_copy_keep(const rw_copy *copy, pgw_arena *arena);
+rw_copy *rw_copy_keep(const rw_copy *copy, pgw_arena *arena);
+/* Has the data cut by the characters of its encoding, which is `encoding`, the client's, unless the
+ * statement names another. */
+void rw_copy_encode(rw_copy *copy, rw_encoding encoding);
 /* Puts a list of columns with the drawn one and the hash column at its end in the place of the
  * client's, and turns FREEZE off where the table is in partitions, for which PostgreSQL refuses it.
  */
