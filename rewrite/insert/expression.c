@@ -152,9 +152,8 @@ static bool parse_to_timestamp(rw_parser *parser)
 /* Parses a call of a function that gives one value for one row and needs nothing of the session. */
 static bool parse_call(rw_parser *parser, int depth)
 {
-    static const char *const clocks[] = {
-        "now", "transaction_timestamp", "statement_timestamp", "clock_timestamp", "gen_random_uuid",
-        NULL};
+    static const char *const plain[] = {"now", "transaction_timestamp", "gen_random_uuid", NULL};
+    static const char *const clocks[] = {"statement_timestamp", "clock_timestamp", NULL};
     if (parser->token.kind != RW_TOKEN_WORD)
         return false;
     bool written = rw_take_word(parser, "pg_catalog");
@@ -166,7 +165,9 @@ static bool parse_call(rw_parser *parser, int depth)
     rw_advance(parser);
     if (!rw_take(parser, '('))
         return false;
-    if (is_one_of(name, clocks))
+    bool clock = is_one_of(name, clocks);
+    parser->insert->reads_clock = parser->insert->reads_clock || clock;
+    if (clock || is_one_of(name, plain))
         return rw_take(parser, ')');
     rw_mark mark = rw_mark_here(parser);
     if (pgw_slice_ieq_str(name, "to_timestamp") && parse_to_timestamp(parser))

@@ -86,6 +86,7 @@ typedef struct rw_insert {
     bool reads_constants; /* settings decide how some constants are read when the statement is
                              prepared */
     bool reads_names;     /* a value may be the number of what a name means, as in a regclass */
+    bool reads_clock;     /* a value is the time of the statement, or of the moment */
     bool query;       /* the rows come from a query, in which the backend computes their hashes */
     bool leaves_null; /* the query's rows leave out a column of the hash_key that has no default */
     size_t new_key; /* offset of a new key's value in DO UPDATE, which the backend hashes; 0: there

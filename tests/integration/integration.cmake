@@ -53,6 +53,13 @@ if(KEYSPREAD_LONG)
   set_property(TEST integration.ydb_ranges APPEND PROPERTY ENVIRONMENT KEYSPREAD_STATEMENTS=5000)
 endif()
 
+# Transactions by chance of many sessions at once, and the same one after the other.
+set_property(TEST integration.serial_replay PROPERTY LABELS integration chance)
+set_property(TEST integration.serial_replay APPEND PROPERTY ENVIRONMENT KEYSPREAD_SEED=${KEYSPREAD_SEED})
+if(KEYSPREAD_LONG)
+  set_property(TEST integration.serial_replay APPEND PROPERTY ENVIRONMENT KEYSPREAD_TRANSACTIONS=20000)
+endif()
+
 set(random integration.random_sequences integration.random_transactions integration.random_lazy)
 set_property(TEST ${random} PROPERTY LABELS integration chance)
 if(KEYSPREAD_LONG)

@@ -529,6 +529,8 @@ class Ordinary(LazyCase):
                             "made ordinary, because it returns more than columns of its key"),
                            ("insert into others (id) values (1) on conflict do nothing",
                             "made ordinary, because rows of it may be left out"),
+                           ("insert into events (userid, ts) values (1, clock_timestamp())",
+                            "made ordinary, because it asks for the time of the statement"),
                            ("insert into others (id) select 1",
                             "made ordinary, because it is not batchable"),
                            ("insert into numbered (name, part) values ('a', gen_random_uuid()) returning id",

@@ -221,12 +221,16 @@ class Wire:
     def send(self, *messages):
         self.socket.sendall(b"".join(messages))
 
+    def receive(self):
+        """Waits for more bytes, whatever they are."""
+        data = self.socket.recv(1 << 18)
+        if not data:
+            raise Closed()
+        self.buffer += data
+
     def _fill(self, size):
         while len(self.buffer) < size:
-            data = self.socket.recv(1 << 18)
-            if not data:
-                raise Closed()
-            self.buffer += data
+            self.receive()
 
     def read(self):
         """The next message."""

@@ -453,6 +453,11 @@ uint64_t px_link_user_timeout(const px_link *link)
     return link->user_timeout;
 }
 
+bool px_link_has_modes(const px_link *link)
+{
+    return link->has_modes;
+}
+
 bool px_link_is_like(const px_link *link, const px_link *other)
 {
     for (size_t i = 0; px_greeting_name(i) != NULL; i++) {

@@ -106,6 +106,9 @@ uint64_t px_link_settings(const px_link *link);
 uint64_t px_link_timeout(const px_link *link);
 /* The tcp_user_timeout that a session's own link began with, ms; 0: none, or not known. */
 uint64_t px_link_user_timeout(const px_link *link);
+/* Whether transactions of a session's own link were by default others than READ COMMITTED and READ
+ * WRITE when it opened, by what its client, its role or its database says. */
+bool px_link_has_modes(const px_link *link);
 /* Both links reported the same parameters when they opened, but for application_name. */
 bool px_link_is_like(const px_link *link, const px_link *other);
 /* The process id that the link's backend told (BackendKeyData). */
@@ -165,6 +168,7 @@ struct px_link {
     px_slot missing; /* what the server has no more of, when it answered 53300 */
     uint32_t pid;
     uint64_t settings, statement_timeout, user_timeout;
+    bool has_modes;
     pgw_buf notices;
 
     /* Set by link.c. */

@@ -8,7 +8,7 @@
 #include <xxhash.h>
 
 enum {
-    TIMEOUT_CELLS = 2,
+    OWN_CELLS = 4,
     MAX_MESSAGE = 1024 * 1024,
     TIMEOUT_SINCE = 140000 /* idle_session_timeout */
 };
@@ -33,17 +33,18 @@ enum {
             VALUE("lc_numeric") VALUE("lc_time") VALUE("timezone_abbreviations")                   \
                 VALUE("transform_null_equals") VALUE("xmlbinary") VALUE("xmloption")
 
-/* Two cells that are no part of `settings`, for batch links have no timeouts. */
-#define TIMEOUTS                                                                                   \
+/* Four cells that are no part of `settings`: batch links have no timeouts. */
+#define OWN                                                                                        \
     "; select pg_catalog.current_setting('statement_timeout'),"                                    \
-    " pg_catalog.current_setting('tcp_user_timeout', true)"
+    " pg_catalog.current_setting('tcp_user_timeout', true)" VALUE("default_transaction_isolation") \
+        VALUE("default_transaction_read_only")
 
 void px_inheritance_ask(px_link *link, int server_version, bool shared)
 {
     pgw_buf text = {0}, message = {0};
     if (shared && server_version >= TIMEOUT_SINCE)
         pgw_buf_add_str(&text, "set idle_session_timeout = 0; ");
-    pgw_buf_add_str(&text, shared ? QUESTION UNTOLD : QUESTION UNTOLD TIMEOUTS);
+    pgw_buf_add_str(&text, shared ? QUESTION UNTOLD : QUESTION UNTOLD OWN);
     pgw_certainly(pgw_write_query(pgw_slice_buf(&text), &message));
     px_link_send_buf(link, &message);
     pgw_buf_free(&text);
@@ -52,13 +53,15 @@ void px_inheritance_ask(px_link *link, int server_version, bool shared)
 
 static void take_row(px_link *link, pgw_slice body)
 {
-    pgw_slice cells[TIMEOUT_CELLS];
-    bool nulls[TIMEOUT_CELLS];
+    pgw_slice cells[OWN_CELLS];
+    bool nulls[OWN_CELLS];
     if (link->settings == 0)
         return;
-    if (pgw_data_row_decode(body, cells, nulls, TIMEOUT_CELLS) == TIMEOUT_CELLS) {
+    if (pgw_data_row_decode(body, cells, nulls, OWN_CELLS) == OWN_CELLS) {
         link->statement_timeout = px_timeouts_read(cells[0]);
         link->user_timeout = nulls[1] ? 0 : px_timeouts_read(cells[1]);
+        link->has_modes =
+            !pgw_slice_eq_str(cells[2], "read committed") || !pgw_slice_eq_str(cells[3], "off");
         return;
     }
     link->settings = XXH3_64bits_withSeed(body.ptr, body.len, link->settings);

@@ -18,7 +18,7 @@ typedef enum px_inheritance {
  * idle_session_timeout = 0, and is not asked for timeouts. */
 void px_inheritance_ask(px_link *link, int server_version, bool shared);
 /* Takes the answer: link->settings, 1 at first, is 0 in the end if the server does not say;
- * link->statement_timeout and user_timeout are filled where the link is not `shared`. */
+ * link->statement_timeout, user_timeout and has_modes are filled where the link is not `shared`. */
 PGW_MUST_CHECK px_inheritance px_inheritance_read(px_link *link);
 
 #endif

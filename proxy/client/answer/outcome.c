@@ -306,18 +306,24 @@ static bool may_time_out(const px_session *session)
     " (values ('statement_timeout', %" PRIu64 "), ('lock_timeout', %" PRIu32 ")) w (name, ms)"     \
     " where s.name operator(pg_catalog.=) w.name and s.setting operator(pg_catalog.<>) '0'"
 
-void px_outcome_send_waited(px_session *session)
+bool px_outcome_write_waited(px_session *session, pgw_buf *sql)
 {
     px_owner *units = &session->units;
     uint64_t since = px_owner_take_since(units);
     uint64_t waited = px_worker_now(session->worker) - since;
     uint32_t locked = units->locked_ms < INT32_MAX ? units->locked_ms : INT32_MAX;
     bool is_postgres = session->worker->config->backend.dialect != CFG_DIALECT_YDB;
-    if (since == 0 || !is_postgres || session->own.status != 'I' || !may_time_out(session))
-        return;
+    if (since == 0 || !is_postgres || !may_time_out(session))
+        return false;
+    pgw_buf_addf(sql, SHORTEN, waited < INT32_MAX ? waited : INT32_MAX, locked);
+    return true;
+}
+
+void px_outcome_send_waited(px_session *session)
+{
     pgw_buf sql = {0};
-    pgw_buf_addf(&sql, SHORTEN, waited < INT32_MAX ? waited : INT32_MAX, locked);
-    px_ask_between(session, pgw_slice_buf(&sql));
+    if (px_outcome_write_waited(session, &sql) && session->own.status == 'I')
+        px_ask_between(session, pgw_slice_buf(&sql));
     pgw_buf_free(&sql);
 }
 

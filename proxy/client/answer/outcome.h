@@ -15,6 +15,9 @@ extern const px_owner_ops px_session_owner_ops;
 /* Whether some of the statement's rows are committed; the others are to be sent on the own link:
  * units.text or units.plans[0] is the statement without those that are. */
 bool px_outcome_has_rest(const struct px_session *session);
+/* Appends the statement that takes what a statement has waited elsewhere from the timeouts of the
+ * transaction that it runs in. False: there is nothing to take. */
+bool px_outcome_write_waited(struct px_session *session, pgw_buf *sql);
 /* To be called before a statement goes to the own link (ready): if it has waited elsewhere, its
  * timeouts there are shorter by that, until its transaction ends. */
 void px_outcome_send_waited(struct px_session *session);

@@ -5,6 +5,7 @@
 #include "protocol/value_out.h"
 #include "proxy/batch/register.h"
 #include "proxy/client/answer/ended.h"
+#include "proxy/client/answer/outcome.h"
 #include "proxy/client/answer/owed.h"
 #include "proxy/client/answer/relay.h"
 #include "proxy/client/core/kept.h"
@@ -111,7 +112,8 @@ bool px_lazy_is_wanted(const px_session *session)
 bool px_lazy_begins(const px_session *session, bool ordinary)
 {
     const char *standby = px_link_parameter(session->own.link, "in_hot_standby");
-    return ordinary && px_lazy_is_wanted(session) && standby != NULL && strcmp(standby, "off") == 0;
+    return ordinary && px_lazy_is_wanted(session) && standby != NULL &&
+           strcmp(standby, "off") == 0 && !px_link_has_modes(session->own.link);
 }
 
 bool px_lazy_may(const px_session *session)
@@ -137,6 +139,8 @@ bool px_lazy_takes(const px_session *session, const rw_insert *insert, const px_
     bool lazy = table == CFG_TRANSACTIONS_LAZY
                     ? says != RW_SAYS_EAGER
                     : table == CFG_TRANSACTIONS_UNSAID && says == RW_SAYS_LAZY;
+    if (insert->reads_clock) /* COMMIT would be another time */
+        return is_fit(session, false, PX_ORDINARY_STATEMENT);
     if (insert->returning > 0)
         return is_fit(session, lazy, PX_ORDINARY_TABLE) &&
                is_fit(session, rw_insert_returns_key(insert, &session->who.identity->env),
@@ -494,16 +498,30 @@ static void run(px_session *session, size_t number, pgw_buf *out)
         push(session, kinds[i], number);
 }
 
+/* Writes a statement that is none of the kept ones. */
+static void write_other(px_session *session, pgw_slice text, pgw_buf *out)
+{
+    const pgw_bind nothing = {0};
+    pgw_certainly(pgw_write_parse(KEPT, text, NULL, 0, out));
+    pgw_certainly(pgw_write_bind(&nothing, PGW_LITERAL(""), KEPT, NULL, 0, out));
+    run(session, PX_KEPT_NONE, out);
+}
+
+/* Takes what the COMMIT has waited here from the timeouts of this transaction. */
+static void write_waited(px_session *session, pgw_buf *out)
+{
+    pgw_buf sql = {0};
+    if (px_outcome_write_waited(session, &sql))
+        write_other(session, pgw_slice_buf(&sql), out);
+    pgw_buf_free(&sql);
+}
+
 /* Writes the savepoints behind so many statements, from number `*at` on. */
 static void write_savepoints(px_session *session, size_t before, size_t *at, pgw_buf *out)
 {
     const px_kept *kept = session->own.begun->kept;
-    const pgw_bind nothing = {0};
-    for (; *at < kept->savepoint_count && kept->savepoints[*at].before == before; ++*at) {
-        pgw_certainly(pgw_write_parse(KEPT, kept->savepoints[*at].text, NULL, 0, out));
-        pgw_certainly(pgw_write_bind(&nothing, PGW_LITERAL(""), KEPT, NULL, 0, out));
-        run(session, PX_KEPT_NONE, out);
-    }
+    for (; *at < kept->savepoint_count && kept->savepoints[*at].before == before; ++*at)
+        write_other(session, kept->savepoints[*at].text, out);
 }
 
 void px_lazy_send(px_session *session)
@@ -515,10 +533,12 @@ void px_lazy_send(px_session *session)
     begun->state = PX_BEGUN_SENT;
     begun->lazy = false;
     px_owner_end_reroute(&session->units);
-    px_owner_go_on(&session->units); /* the COMMIT has waited, and waits no more */
     begun->kept->sent = true;
     pgw_write_close('S', KEPT, &out); /* a kept statement that failed has left the name there */
     push(session, PX_REPLY_CLOSE, PX_KEPT_NONE);
+    if (begun->commits)
+        write_waited(session, &out);
+    px_owner_go_on(&session->units); /* the COMMIT has waited, and waits no more */
     for (size_t i = 0; i < begun->kept->count; i++) {
         const px_kept_statement *statement = &begun->kept->all[i];
         write_savepoints(session, i, &savepoint, &out);

@@ -228,6 +228,8 @@ static px_fate on_kept_executed(px_session *session, const px_reply *head, pgw_s
 
 static px_fate on_kept_row(px_session *session, const px_reply *head, pgw_slice body)
 {
+    if (head->kept == PX_KEPT_NONE)
+        return PX_HIDE;
     px_kept_statement *kept = &session->own.begun->kept->all[head->kept - 1];
     return px_kept_is_shown(kept, body) ? PX_HIDE : fail_kept(session);
 }

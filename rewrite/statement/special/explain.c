@@ -87,6 +87,8 @@ static const char *in_transaction(const rw_insert *insert, bool batchable, const
         return "made ordinary, because it returns more than columns of its key";
     if (insert->returning == 0 && !insert->values_merge)
         return "made ordinary, because rows of it may be left out";
+    if (insert->reads_clock)
+        return "made ordinary, because it asks for the time of the statement";
     if (insert->wanted_count > 0)
         return insert->table->block > 0 ? "kept until COMMIT, if a number is drawn ahead"
                                         : "made ordinary, because the database makes its key";
