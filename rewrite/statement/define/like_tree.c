@@ -63,12 +63,13 @@ static void add_block(const PgQuery__RangeVar *made, const rw_table *table, pgw_
                     " on a.attrelid = t and a.attname = h and a.attnum = any (c.conkey)"
                     " where c.conrelid = t and c.contype = 'p'; ");
     add_unique(table, out);
-    /* A table whose key comes in the same Query may have turned out to be none that gets a hash. */
-    pgw_buf_add_str(out, "if exists (select from pg_catalog.pg_attribute a where a.attrelid = t"
-                         " and a.attname = h) then "
-                         "execute pg_catalog.format('alter table %s drop column %I', t, h); end if; "
-                         "if k is not null then execute pg_catalog.format('alter table %s add"
-                         " constraint %I %s', t, k, d); end if; end; ");
+    /* The table in LIKE has no hash if its key came in this Query and turned out to take none. */
+    pgw_buf_add_str(out,
+                    "if exists (select from pg_catalog.pg_attribute a where a.attrelid = t"
+                    " and a.attname = h) then "
+                    "execute pg_catalog.format('alter table %s drop column %I', t, h); end if; "
+                    "if k is not null then execute pg_catalog.format('alter table %s add"
+                    " constraint %I %s', t, k, d); end if; end; ");
     pgw_buf_free(&quoted);
 }
 
