@@ -106,7 +106,7 @@ static inline bool take_keys(const rw_insert *it, const pgw_env *env, pgw_arena 
         pgw_reading reading = {env, arena, &error};
         pgw_verdict verdict = rw_insert_key(it, row, RW_NO_PARAMS, &reading, &keys[row]);
         if (verdict != PGW_KNOWN) {
-            holds_of_error(&error, it->text, it->utf8);
+            holds_of_refusal(&error, it->text, it->utf8);
             return false;
         }
         word_deleted_holds(keys[row].partition == rw_partition_of(it->table, keys[row].hash),

@@ -6,38 +6,13 @@
 #define TEST_STATEMENT_HOLDS_H
 
 #include "protocol/frontend.h"
-#include "protocol/utf8.h"
 #include "rewrite/statement/script/conditions.h"
 #include "rewrite/statement/script/script.h"
 #include "rewrite/statement/script/syntax.h"
 #include "rewrite/statement/script/tree.h"
 #include "rewrite/statement/tree/walk.h"
 
-#include "word_deleted.h"
-
-/* --- errors --- */
-
-/* An error that a client can do something with: a SQLSTATE of an error, a sentence without a full
- * stop, and a position in the text. */
-static inline void holds_of_error(const pgw_error *error, pgw_slice text, bool utf8)
-{
-    static const char state[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    size_t len = strlen(error->message);
-    word_deleted_holds(strlen(error->sqlstate) == 5 && strspn(error->sqlstate, state) == 5,
-                       "an error has a SQLSTATE");
-    word_deleted_holds(strncmp(error->sqlstate, "00", 2) != 0 &&
-                           strncmp(error->sqlstate, "XX", 2) != 0,
-                       "an error's SQLSTATE is neither a success nor an internal error");
-    word_deleted_holds(
-        len > 0 && error->message[0] != ' ' && error->message[len - 1] != '.' &&
-            (strchr(error->message, '\n') == NULL || memchr(text.ptr, '\n', text.len) != NULL),
-        "an error has a message of one line, without a full stop");
-    word_deleted_holds(error->position <= pgw_characters(text, text.len, utf8) + 1,
-                       "an error's position is in the text");
-    if (strncmp(error->sqlstate, "0A", 2) == 0)
-        word_deleted_holds(error->hint[0] != '\0' || error->detail[0] != '\0',
-                           "who is told that something is not supported is told what to do");
-}
+#include "error_holds.h"
 
 /* --- what is put in --- */
 
@@ -349,7 +324,7 @@ static inline void holds_of_statement(const rw_statement *it, pgw_slice text,
     word_deleted_holds(it->kind != RW_STATEMENT_REFUSED || it->error != NULL,
                        "a refusal has an error");
     if (it->error != NULL)
-        holds_of_error(it->error, text, env->utf8);
+        holds_of_refusal(it->error, text, env->utf8);
     if (it->kind != RW_STATEMENT_REFUSED && rw_syntax_parse(own, env, &arena, &syntax, &error)) {
         tree_facts facts = {.catalog = catalog, .impossible = is_unsafe(own, env)};
         note_fact(&facts, &syntax.statement->base);

@@ -158,7 +158,7 @@ static void judge_before(const rw_catalog *catalog, pgw_slice text, pgw_buf *out
     pgw_error error = PGW_ERROR_NONE;
     rw_insert *insert = NULL;
     if (!rw_insert_parse(text, catalog, env, &arena, &insert, &error)) {
-        holds_of_error(&error, text, env->utf8);
+        holds_of_refusal(&error, text, env->utf8);
         add_error(&error, out);
     } else if (insert == NULL) {
         holds_of_passed(text, catalog, env);
