@@ -16,7 +16,7 @@ enum {
     SENT = 64 * 1024,    /* Bytes that are sent to the new table at once. */
     SCRATCH = 64 * 1024, /* Bytes of values that are read before their memory is given back. */
     MOST_ROUNDS = 20,    /* How often it catches up before it says that writers are faster. */
-    FEW_KEYS = 100, /* In a round with so few changes the time is not theirs, but their tables'. */
+    FEW_KEYS = 500, /* In a round with so few changes the time is not theirs, but their tables'. */
     PERCENT = 80,   /* A round that takes more than so much of the last one is no longer shorter. */
     PROGRESS_SECONDS = 1, /* The least time between two lines of progress. */
 };
