@@ -24,6 +24,7 @@ PROGRAMS = (
             ruby_activerecord="/usr/share/rubygems-integration/*/specifications/activerecord-*"),
     Program("sequel", "/usr/bin/ruby", FOLDER + "sequel_everyday.rb", ruby_sequel="/usr/lib/ruby/vendor_ruby/sequel"),
     Program("knex", "node", FOLDER + "knex_everyday.js", knex=MODULES + "knex", pg=MODULES + "pg"),
+    Program("pg", "node", FOLDER + "pg_everyday.js", pg=MODULES + "pg"),
     Program("sequelize", "node", FOLDER + "sequelize_everyday.js", sequelize=MODULES + "sequelize"),
     Program("typeorm", "node", FOLDER + "typeorm_everyday.js", typeorm=MODULES + "typeorm"),
     Program("mikro", "node", FOLDER + "mikro_everyday.js", mikro_orm=MODULES + "@mikro-orm/postgresql"),
@@ -33,12 +34,13 @@ PROGRAMS = (
             openjdk_17_jdk_headless="/usr/lib/jvm/*/bin/javac"),
     Program("pdo", "/usr/bin/php", FOLDER + "pdo_everyday.php", php_cli="/usr/bin/php", php_pgsql="/usr/lib/php/*/pdo_pgsql.so"),
     Program("ogr2ogr", "bash", FOLDER + "ogr2ogr_everyday.sh", gdal_bin="/usr/bin/ogr2ogr"),
+    Program("pgbench", "bash", FOLDER + "pgbench_everyday.sh", postgresql="/usr/lib/postgresql/*/bin/pgbench"),
     Program("daemons", "/usr/bin/python3", FOLDER + "daemons_everyday.py", rsyslog="/usr/local/sbin/rsyslogd",
             rsyslog_pgsql="/usr/local/lib/rsyslog/ompgsql.so", syslog_ng_mod_sql="/usr/lib/syslog-ng/*/libafsql.so",
             libdbd_pgsql="/usr/lib/*/dbd/libdbdpgsql.so", python3_psycopg2=PYTHON + "psycopg2"),
 )
 NAMES = [f"{letter}*" for letter in "acdeiklmpst_"] + ['"S"*']
-LAZY = ("django", "sqlalchemy", "active_record", "sequel", "knex", "typeorm", "pgjdbc")
+LAZY = ("django", "sqlalchemy", "active_record", "sequel", "knex", "pg", "typeorm", "pgjdbc", "pdo", "pgbench")
 NUMBER = re.compile(r"\d\d+")
 ORDINARY = {"knex": {"copies"}}  # LIKE a table of another pattern
 KEYS = ("select format('%I', c.relname), format('%I', a.attname) from pg_class c join pg_index i on i.indrelid = c.oid and i.indisprimary"
