@@ -32,7 +32,7 @@ typedef struct binary {
 } binary;
 
 struct pgw_copy {
-    scan scan; /* Newlines, carriage returns, delimiters, quotes and escapes. */
+    pgw_copy_scan scan; /* Newlines, carriage returns, delimiters, quotes and escapes. */
     const pgw_copy_options *options;
     pgw_copy_fill *fill;
     void *context;
