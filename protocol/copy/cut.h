@@ -32,7 +32,7 @@ typedef struct binary {
 } binary;
 
 struct pgw_copy {
-    scan scan; /* Newlines, carriage returns, delimiters, quotes and escapes. */
+    pgw_copy_scan scan; /* Newlines, carriage returns, delimiters, quotes and escapes. */
     const pgw_copy_options *options;
     pgw_copy_fill *fill;
     void *context;
@@ -56,8 +56,7 @@ struct pgw_copy {
     size_t beyond;          /* So many bytes of the row in earlier chunks were beyond ASCII; in UTF8
                                they are not counted. */
     pgw_buf masked;         /* The chunk with the later bytes of characters beyond ASCII. */
-    size_t later;           /* So many bytes of a character are still to come. */
-    bool second;            /* The next of these may say that there are two more. */
+    bool later;             /* The next byte belongs to a character that has begun. */
     pgw_buf raw;            /* The bytes of the row's fields that are read. */
     size_t *begins, *ends;  /* Where each field that is read begins and ends in `raw`. */
     pgw_copy_field *fields; /* The fields that `fill` is given. */

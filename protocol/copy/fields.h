@@ -34,9 +34,8 @@ typedef enum pgw_copy_force {
 typedef enum pgw_copy_characters {
     PGW_COPY_UTF8, /* All bytes are beyond ASCII, and the client sees them as it sent them. */
     PGW_COPY_BEYOND_ASCII, /* All bytes are beyond ASCII, too, and the client may see others. */
-    PGW_COPY_PAIRS,        /* Two bytes, of which the second may be any. */
-    PGW_COPY_SJIS,         /* Two such bytes, or one. */
-    PGW_COPY_GB18030       /* Two such bytes, or four, of which the second is a digit. */
+    PGW_COPY_PAIRS,        /* Two bytes, of which the second may be any, or two such pairs. */
+    PGW_COPY_SJIS          /* Two such bytes, or one. */
 } pgw_copy_characters;
 
 /* A field of a row, as COPY would give it to the input function of its column's type. */

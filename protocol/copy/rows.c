@@ -416,11 +416,6 @@ void pgw_copy_free(pgw_copy *copy)
     free(copy);
 }
 
-static bool is_digit(unsigned char byte)
-{
-    return byte >= '0' && byte <= '9';
-}
-
 /* The chunk with no later byte of a character that looks like one of ASCII's: the server sees
  * characters, of which only those of ASCII mean something. */
 static const char *mask(pgw_copy *copy, pgw_slice bytes)
@@ -432,15 +427,10 @@ static const char *mask(pgw_copy *copy, pgw_slice bytes)
     pgw_buf_add_slice(&copy->masked, bytes);
     for (size_t i = 0; i < bytes.len; i++) {
         unsigned char byte = (unsigned char)bytes.ptr[i];
-        if (copy->later > 0) {
+        bool one = characters == PGW_COPY_SJIS && byte >= 0xa1 && byte <= 0xdf;
+        if (copy->later)
             copy->masked.ptr[i] = '\xff';
-            copy->later = copy->second && is_digit(byte) ? 2 : copy->later - 1;
-            copy->second = false;
-        } else if (byte >= 0x80) {
-            bool one = characters == PGW_COPY_SJIS && byte >= 0xa1 && byte <= 0xdf;
-            copy->later = !one;
-            copy->second = characters == PGW_COPY_GB18030;
-        }
+        copy->later = !copy->later && byte >= 0x80 && !one;
     }
     return copy->masked.ptr;
 }
@@ -496,7 +486,7 @@ void pgw_copy_finish(pgw_copy *copy, pgw_buf *out)
     if (copy->binary.place == IN_COUNT)
         pgw_buf_add(out, copy->binary.number, copy->binary.have);
     blame_end(copy);
-    if (copy->options->format != PGW_COPY_BINARY && !copy->ended && !copy->quoted &&
-        copy->later == 0 && (copy->len > 0 || copy->column > 0))
+    if (copy->options->format != PGW_COPY_BINARY && !copy->ended && !copy->quoted && !copy->later &&
+        (copy->len > 0 || copy->column > 0))
         end_row(&in);
 }

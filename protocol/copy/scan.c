@@ -20,7 +20,7 @@ static inline uint64_t bits_of(sixteen matches)
 #endif
 }
 
-static uint64_t block_anywhere(const scan *scan, const char *at)
+static uint64_t block_anywhere(const pgw_copy_scan *scan, const char *at)
 {
     uint64_t found = 0;
 #pragma GCC unroll 4
@@ -35,7 +35,8 @@ static uint64_t block_anywhere(const scan *scan, const char *at)
     return found;
 }
 
-static void blocks_anywhere(const scan *scan, const char *at, size_t count, uint64_t *found)
+static void blocks_anywhere(const pgw_copy_scan *scan, const char *at, size_t count,
+                            uint64_t *found)
 {
     for (size_t i = 0; i < count; i++)
         found[i] = block_anywhere(scan, at + i * BLOCK);
@@ -52,7 +53,8 @@ AVX2 static uint64_t special_bits(const char *at, __m256i by_low)
     return (uint32_t)_mm256_movemask_epi8(same);
 }
 
-AVX2 static void blocks_by_low(const scan *scan, const char *at, size_t count, uint64_t *found)
+AVX2 static void blocks_by_low(const pgw_copy_scan *scan, const char *at, size_t count,
+                               uint64_t *found)
 {
     __m128i once = _mm_loadu_si128((const __m128i *)(const void *)scan->by_low);
     __m256i by_low = _mm256_broadcastsi128_si256(once);
@@ -67,7 +69,7 @@ static bool has_avx2(void)
 
 #else
 
-static void blocks_by_low(const scan *scan, const char *at, size_t count, uint64_t *found)
+static void blocks_by_low(const pgw_copy_scan *scan, const char *at, size_t count, uint64_t *found)
 {
     blocks_anywhere(scan, at, count, found);
 }
@@ -79,9 +81,9 @@ static bool has_avx2(void)
 
 #endif
 
-void pgw_copy_scan_of(const char specials[SPECIALS], scan *out)
+void pgw_copy_scan_of(const char specials[SPECIALS], pgw_copy_scan *out)
 {
-    *out = (scan){.by_low = {1}, .is_by_low = has_avx2()};
+    *out = (pgw_copy_scan){.by_low = {1}, .is_by_low = has_avx2()};
     bool taken[16] = {0};
     for (size_t i = 0; i < SPECIALS; i++) {
         unsigned char byte = (unsigned char)specials[i], low = byte & 15;
@@ -96,7 +98,7 @@ void pgw_copy_scan_of(const char specials[SPECIALS], scan *out)
     }
 }
 
-size_t pgw_copy_scan_blocks(const scan *scan, const char *at, const char *end, size_t most,
+size_t pgw_copy_scan_blocks(const pgw_copy_scan *scan, const char *at, const char *end, size_t most,
                             uint64_t *found)
 {
     size_t len = (size_t)(end - at), whole = len / BLOCK, count = whole < most ? whole : most;
@@ -115,7 +117,7 @@ size_t pgw_copy_scan_blocks(const scan *scan, const char *at, const char *end, s
 }
 
 /* Which of these bytes is the first special one; 16: none is. */
-static size_t first_special(const scan *scan, const char *at)
+static size_t first_special(const pgw_copy_scan *scan, const char *at)
 {
     sixteen bytes;
     uint64_t found[2];
@@ -130,7 +132,7 @@ static size_t first_special(const scan *scan, const char *at)
     return found[1] != 0 ? 8 + (size_t)__builtin_ctzll(le64toh(found[1])) / 8 : sizeof bytes;
 }
 
-const char *pgw_copy_scan_next(const scan *scan, const char *at, const char *end)
+const char *pgw_copy_scan_next(const pgw_copy_scan *scan, const char *at, const char *end)
 {
     while (end - at >= (ptrdiff_t)sizeof(sixteen)) {
         size_t plain = first_special(scan, at);

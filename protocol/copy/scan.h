@@ -18,21 +18,21 @@ enum {
 };
 
 /* Bytes that end a run of plain ones. */
-typedef struct scan {
+typedef struct pgw_copy_scan {
     sixteen specials[SPECIALS]; /* Each special byte, sixteen times. */
     unsigned char by_low[16];   /* The special byte outside of quotes for each value of its low four
                                    bits; another byte, with other low bits, where there is none. */
     bool is_by_low;             /* Whether by_low has all of them, and the machine can use it. */
     bool special[256];          /* Whether a byte is a special one. */
-} scan;
+} pgw_copy_scan;
 
-void pgw_copy_scan_of(const char specials[SPECIALS], scan *out);
+void pgw_copy_scan_of(const char specials[SPECIALS], pgw_copy_scan *out);
 /* Which bytes of up to `most` blocks from `at` on are special outside of quotes: one word a block,
  * the first byte is its lowest bit. The last block may end at `end`, before its 64 bytes do.
  * Returns how many blocks there are, at least one: `at` is before `end`. */
-size_t pgw_copy_scan_blocks(const scan *scan, const char *at, const char *end, size_t most,
+size_t pgw_copy_scan_blocks(const pgw_copy_scan *scan, const char *at, const char *end, size_t most,
                             uint64_t *found);
 /* Where the next special byte is, or `end`. */
-const char *pgw_copy_scan_next(const scan *scan, const char *at, const char *end);
+const char *pgw_copy_scan_next(const pgw_copy_scan *scan, const char *at, const char *end);
 
 #endif

@@ -5,6 +5,8 @@ import asyncio
 import contextlib
 import io
 import re
+import socket
+import struct
 import subprocess
 import unittest
 
@@ -15,7 +17,7 @@ import harness
 import test_copy
 import wire
 from harness import Table
-from ydb_case import DATABASE, YdbCase
+from ydb_case import DATABASE, STORE, YdbCase
 
 OUTCOME = re.compile(r" ?(\d+) rows are committed; rows from line (\d+) on may be missing\.$")
 ITEMS = Table("items", ["id bigint not null", "v text", "n int"], ["id"], hash_first=False, partitions=4)
@@ -341,6 +343,48 @@ class Faults(CopiesCase):
         self.assertLess(committed, self.count(), "this batch is there, and nobody knows")
         self.assertGreaterEqual(self.count(where=f"n < {missing - 1}"), missing - 1)
         self.check_alive_after(replies)
+
+
+class Stalled(CopiesCase):
+    """An endpoint whose store takes no rows for a while."""
+    options = {"workers": 1}
+
+    def let_it_turn(self):
+        """The only worker answers, so it has looked at what had come before."""
+        with socket.create_connection(("127.0.0.1", self.keyspread.port)) as asked:
+            asked.sendall(struct.pack("!II", 8, 80877103))  # whether it takes TLS
+            self.assertEqual(asked.recv(1), b"N")
+
+    def fill(self, data):
+        """Sends it until no more is taken though the worker has had its turn; returns how many bytes were."""
+        sent, refused = 0, 0
+        self.session.socket.setblocking(False)
+        while refused < 5 and sent < len(data):
+            try:
+                sent, refused = sent + self.session.socket.send(data[sent:sent + 100_000]), 0
+            except BlockingIOError:
+                refused += 1
+                self.let_it_turn()
+        self.session.socket.setblocking(True)
+        return sent
+
+    def test_memory_is_bounded(self):
+        count = 75_000
+        rows = lines(count, width=1000)
+        data = memoryview(b"".join(wire.copy_data(b"".join(rows[at:at + 100])) for at in range(0, count, 100)))
+        base = self.keyspread.memory_peak()
+        with self.postgres.admin(STORE) as locker:
+            locker.rows("begin; lock table items in exclusive mode")
+            self.session.send(wire.query("copy items from stdin"))
+            self.session.read_until("G")
+            sent = self.fill(data)
+            locker.rows("rollback")
+        self.assertGreater(sent, 16 << 20)
+        self.assertLess(sent, 64 << 20)
+        self.session.socket.sendall(data[sent:])
+        self.assertEqual(wire.tags_of(self.session.ask(wire.copy_done())), [f"COPY {count}"])
+        if not harness.instrumented():
+            self.assertLess(self.keyspread.memory_peak() - base, 64 << 20)
 
 
 class Small(CopiesCase):

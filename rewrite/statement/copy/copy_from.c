@@ -471,10 +471,10 @@ void rw_copy_encode(rw_copy *copy, rw_encoding encoding)
     bool same = encoding == RW_ENCODING_UTF8;
     if (!copy->encoded)
         copy->encoding = encoding;
+    bool pairs = copy->encoding == RW_ENCODING_PAIRS || copy->encoding == RW_ENCODING_GB18030;
     copy->data.characters = same && copy->encoding == RW_ENCODING_UTF8 ? PGW_COPY_UTF8
-                            : copy->encoding == RW_ENCODING_PAIRS      ? PGW_COPY_PAIRS
+                            : pairs                                    ? PGW_COPY_PAIRS
                             : copy->encoding == RW_ENCODING_SJIS       ? PGW_COPY_SJIS
-                            : copy->encoding == RW_ENCODING_GB18030    ? PGW_COPY_GB18030
                                                                        : PGW_COPY_BEYOND_ASCII;
 }
 

@@ -46,6 +46,20 @@ static const struct {
     {{CSV, .columns = 1, .wanted = wanted, .force = force, .wanted_count = 1},
      "a\n\\.\nb\n",
      "a,<a|>\n\\.\nb,<b|>\n"},
+    /* Fields that are read have no byte of ASCII in characters beyond it. */
+    {{TEXT, COLUMNS, .characters = PGW_COPY_PAIRS},
+     "a\x83\\,b,c\n\x83,,b,c\n",
+     "a\x83\\,b,c,<a\x83\xff|c>\n\x83,,b,c,<\x83\xff|c>\n"},
+    {{TEXT, COLUMNS, .characters = PGW_COPY_SJIS},
+     "\xb1,\x83\\,\xb1\\,\n\xa0,,\xe0,,\xdf\n",
+     "\xb1,\x83\\,\xb1\\,,<\xb1|\xb1,>\n\xa0,,\xe0,,\xdf,<\xa0\xff|\xdf>\n"},
+    {{TEXT, COLUMNS, .characters = PGW_COPY_BEYOND_ASCII},
+     "\x83,\xe9,c\n",
+     "\x83,\xe9,c,<\x83|c>\n"},
+    {{CSV_OF('"', '\\'), COLUMNS, .characters = PGW_COPY_PAIRS},
+     "\"\x83\\\",b,c\n",
+     "\"\x83\\\",b,c,<\x83\xff|c>\n"},
+    {{TEXT, COLUMNS, .characters = PGW_COPY_PAIRS}, "a,b,c\x83", "a,b,c\x83"},
     {{CSV, COLUMNS_OF(forced)}, ",b,\"\"\n", ",b,\"\",<|->\n"},
 };
 
