@@ -195,10 +195,13 @@ static px_plan *plan_of_insert(px_session *session, pgw_arena arena, const rw_st
     return plan;
 }
 
-static void note_names(px_session *session, const rw_statement *only, pgw_slice text,
-                       const px_catalog *catalog)
+/* Notes what a statement without a plan does, and what its names may come to mean. */
+static void note_names(px_session *session, const rw_script *script, const rw_statement *only,
+                       pgw_slice text, const px_catalog *catalog)
 {
     px_foreign *parsed = &session->known.parsed;
+    parsed->effects = px_script_changes(session, text, script);
+    px_stores_note(session, parsed, script->effects, text, catalog);
     bool defines = only != NULL && only->defines;
     bool would_make =
         !defines && (parsed->effects & RW_EFFECT_DDL) && px_state_would_make(session, text);
@@ -286,10 +289,7 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
                px_own_look_doubts(session, catalog)) {
         step = PX_STEP_LATER;
     } else if (script.effects != 0) {
-        px_foreign *parsed = &session->known.parsed;
-        parsed->effects = px_script_changes(session, text, &script);
-        px_stores_note(session, parsed, script.effects, text, catalog);
-        note_names(session, only, text, catalog);
+        note_names(session, &script, only, text, catalog);
         if (!again && px_prepare_link(session) == PX_STEP_LATER)
             step = PX_STEP_LATER;
         else if (!again)

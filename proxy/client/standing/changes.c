@@ -72,11 +72,11 @@ void px_changes_note(px_session *session, unsigned effects)
     session->ddl.seen = session->ddl.seen || effects & telling;
 }
 
-void px_changes_bind(px_session *session, unsigned effects, bool named)
+void px_changes_bind(px_session *session, bool named)
 {
-    if (effects & RW_EFFECT_DDL && named) /* a named portal may outlive the Sync */
+    if (named) /* a named portal may outlive the Sync */
         session->ddl.portal = true;
-    else if (effects & RW_EFFECT_DDL)
+    else
         session->ddl.bound = true;
 }
 

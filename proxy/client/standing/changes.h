@@ -23,9 +23,8 @@ void px_changes_stale(struct px_session *session);
 /* Notes that something with these effects is sent: what is known of configured tables may be wrong
  * then. */
 void px_changes_note(struct px_session *session, unsigned effects);
-/* A statement with these effects is bound to a portal, `named` or not: what it may change is
- * changed when that is run. */
-void px_changes_bind(struct px_session *session, unsigned effects, bool named);
+/* A statement that may change configured tables is bound to a portal, `named` or not. */
+void px_changes_bind(struct px_session *session, bool named);
 /* What is bound, with these effects, is run. */
 void px_changes_execute(struct px_session *session, unsigned effects);
 /* Whether the tables may have been changed in the group at hand, and were not looked at since. */

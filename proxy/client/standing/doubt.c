@@ -103,7 +103,8 @@ void px_state_note_bound(px_session *session, unsigned effects, pgw_slice portal
     session->known.bound |= effects;
     if ((effects & RW_EFFECT_PREPARE) && session->names.prepares == NULL)
         px_prepared_names_lose_track(&session->names);
-    px_changes_bind(session, effects, portal.len > 0);
+    if (effects & RW_EFFECT_DDL)
+        px_changes_bind(session, portal.len > 0);
     note_run(session, effects);
 }
 
@@ -217,7 +218,8 @@ void px_state_ended(px_session *session)
         return;
     state->doubt |= state->here;
     state->here = state->bound = 0;
-    px_changes_end_portals(session);
+    if (session->ddl.portal)
+        px_changes_end_portals(session);
 }
 
 void px_state_settled(px_session *session)
