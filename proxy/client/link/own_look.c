@@ -273,7 +273,8 @@ px_catalog *px_own_look_now(px_session *session)
     if (px_catalog_names(session->worker)->count == 0)
         return px_catalog_none();
     px_catalog *now = look_for(session);
-    session->ddl.used |= now != NULL;
+    if (now != NULL)
+        px_changes_use(session);
     return now;
 }
 
@@ -299,6 +300,8 @@ px_catalog *px_own_look_script(px_session *session, pgw_slice text)
         !session->hand.doubted && session->hand.parts == NULL &&
         rw_defines_alone(text, px_catalog_names(worker), session->who.identity->env.conforming) &&
         px_catalog_has_room(worker, session->who.identity, session->ddl.alone);
-    session->ddl.alone += alone;
-    return alone ? px_catalog_unasked() : px_own_look_now(session);
+    if (!alone)
+        return px_own_look_now(session);
+    px_changes_look_unasked(session);
+    return px_catalog_unasked();
 }

@@ -195,7 +195,7 @@ static px_step plan_migrated(px_session *session, pgw_slice name, px_statement *
     kept = (pgw_slice){kept.ptr + PGW_HEADER, kept.len - PGW_HEADER};
     bool doubted = session->hand.doubted; /* the Bind at hand goes on, and keeps its mark */
     step = pgw_parse_decode(kept, &parse) ? px_prepare(session, &parse, &fresh) : PX_STEP_DONE;
-    session->hand.doubted = session->hand.doubted || doubted;
+    px_session_set_doubted(session, session->hand.doubted || doubted);
     if (fresh != NULL) {
         close_on_link(session, own);
         px_statements_put(&session->names.statements, own, fresh, false)->generation =

@@ -129,3 +129,13 @@ void px_changes_end(px_session *session)
     }
     px_changes_forget(session);
 }
+
+void px_changes_use(px_session *session)
+{
+    session->ddl.used = true;
+}
+
+void px_changes_look_unasked(px_session *session)
+{
+    session->ddl.alone++;
+}

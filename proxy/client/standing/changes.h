@@ -47,5 +47,9 @@ void px_changes_see(struct px_session *session, px_catalog *catalog);
 void px_changes_doubt_from(struct px_session *session, uint64_t at);
 /* Forgets what the session's own transaction has made of the tables. */
 void px_changes_forget(struct px_session *session);
+/* A statement of the transaction names configured tables, which it may lock. */
+void px_changes_use(struct px_session *session);
+/* A statement that makes or alters a table is looked at by px_catalog_unasked(). */
+void px_changes_look_unasked(struct px_session *session);
 
 #endif
