@@ -22,7 +22,7 @@ px_address *px_address_enter(px_addresses *addresses, const struct sockaddr_stor
 /* Counts one connection less; the address must not be used any more. NULL is fine. Thread-safe. */
 void px_address_leave(px_address *address);
 /* Counts `by` more connections that have not logged in; returns how many there are (0 for a NULL
- * address). The lobby's lock guards it. */
+ * address). The waiting list's lock guards it. */
 unsigned px_address_add_guests(px_address *address, int by);
 /* The address for logs: "192.0.2.7", "2001:db8::7" or "unix". */
 const char *px_address_text(const px_address *address);

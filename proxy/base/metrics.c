@@ -54,7 +54,7 @@ void px_metrics_free(px_metrics *metrics)
 static const uint64_t bounds[PX_HISTOGRAMS][PX_BUCKETS + 1] = {
     [PX_LINK_WAIT_SESSION] = WAITS,
     [PX_LINK_WAIT_BATCH] = WAITS,
-    [PX_UNIT_DURATION] = WAITS,
+    [PX_WRITE_GROUP_DURATION] = WAITS,
     [PX_BATCH_ROWS] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384},
     [PX_REQUEST_PARTITIONS] = {1, 2, 4, 8, 16, 32, 64, 128, 256},
 };

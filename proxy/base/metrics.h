@@ -24,13 +24,13 @@ typedef enum px_counter {
     PX_SENT_CLIENT,
     PX_SENT_BACKEND,
     PX_LINK_FAILURES,
-    PX_UNITS_COMMITTED, /* the outcome of a unit: this and the next five */
-    PX_UNITS_REROUTED,
-    PX_UNITS_FAILED,
-    PX_UNITS_UNKNOWN,
-    PX_UNITS_EXPIRED,
-    PX_UNITS_WITHDRAWN,
-    PX_UNITS_REPEATED,
+    PX_WRITE_GROUPS_COMMITTED, /* the outcome of a write group: this and the next five */
+    PX_WRITE_GROUPS_REROUTED,
+    PX_WRITE_GROUPS_FAILED,
+    PX_WRITE_GROUPS_UNKNOWN,
+    PX_WRITE_GROUPS_EXPIRED,
+    PX_WRITE_GROUPS_WITHDRAWN,
+    PX_WRITE_GROUPS_REPEATED,
     PX_BATCHED_STATEMENTS,
     PX_BATCHED_ROWS,
     PX_BATCHES_FAILED,
@@ -77,7 +77,8 @@ typedef enum px_counter {
     PX_CATALOG_LOADS_OK,
     PX_CATALOG_LOADS_FAILED,
     PX_WRONG_HASHES,
-    PX_COUNTERS
+    PX_COUNTERS,
+    PX_NO_BLOCKER = PX_COUNTERS /* Nothing keeps a statement out of a batch. */
 } px_counter;
 
 /* Numbers that are read when the metrics are asked for. */
@@ -100,7 +101,7 @@ typedef enum px_gauge {
 typedef enum px_histogram {
     PX_LINK_WAIT_SESSION, /* nanoseconds, like the next two */
     PX_LINK_WAIT_BATCH,
-    PX_UNIT_DURATION,
+    PX_WRITE_GROUP_DURATION,
     PX_BATCH_ROWS,
     PX_REQUEST_PARTITIONS,
     PX_HISTOGRAMS

@@ -28,16 +28,17 @@ static const entry counters[PX_COUNTERS] = {
     [PX_SENT_BACKEND] = {"keyspread_sent_bytes_total", "peer=\"backend\"", NULL},
     [PX_LINK_FAILURES] = {"keyspread_link_failures_total", NULL,
                           "Connections to the backend that could not be opened."},
-    [PX_UNITS_COMMITTED] = {"keyspread_units_total", "outcome=\"committed\"",
-                            "Units (a statement, or the statements of a Sync group) that were "
-                            "batched, by their outcome."},
-    [PX_UNITS_REROUTED] = {"keyspread_units_total", "outcome=\"rerouted\"", NULL},
-    [PX_UNITS_FAILED] = {"keyspread_units_total", "outcome=\"failed\"", NULL},
-    [PX_UNITS_UNKNOWN] = {"keyspread_units_total", "outcome=\"unknown\"", NULL},
-    [PX_UNITS_EXPIRED] = {"keyspread_units_total", "outcome=\"expired\"", NULL},
-    [PX_UNITS_WITHDRAWN] = {"keyspread_units_total", "outcome=\"withdrawn\"", NULL},
-    [PX_UNITS_REPEATED] = {"keyspread_units_repeated_total", NULL,
-                           "Units sent again, alone, after a failed batch."},
+    [PX_WRITE_GROUPS_COMMITTED] =
+        {"keyspread_units_total", "outcome=\"committed\"",
+         "Units (a statement, or the statements of a Sync group) that were "
+         "batched, by their outcome."},
+    [PX_WRITE_GROUPS_REROUTED] = {"keyspread_units_total", "outcome=\"rerouted\"", NULL},
+    [PX_WRITE_GROUPS_FAILED] = {"keyspread_units_total", "outcome=\"failed\"", NULL},
+    [PX_WRITE_GROUPS_UNKNOWN] = {"keyspread_units_total", "outcome=\"unknown\"", NULL},
+    [PX_WRITE_GROUPS_EXPIRED] = {"keyspread_units_total", "outcome=\"expired\"", NULL},
+    [PX_WRITE_GROUPS_WITHDRAWN] = {"keyspread_units_total", "outcome=\"withdrawn\"", NULL},
+    [PX_WRITE_GROUPS_REPEATED] = {"keyspread_units_repeated_total", NULL,
+                                  "Units sent again, alone, after a failed batch."},
     [PX_BATCHED_STATEMENTS] = {"keyspread_batched_statements_total", NULL,
                                "Statements of committed units."},
     [PX_BATCHED_ROWS] = {"keyspread_batched_rows_total", NULL, "Rows of committed units."},
@@ -140,15 +141,15 @@ static const entry gauges[PX_GAUGES] = {
 
 static const struct {
     entry entry;
-    double unit; /* divisor of the values */
+    double write_group; /* divisor of the values */
 } histograms[PX_HISTOGRAMS] = {
     [PX_LINK_WAIT_SESSION] = {{"keyspread_link_wait_seconds", "kind=\"session\"",
                                "How long sessions and batches waited for a link."},
                               1e9},
     [PX_LINK_WAIT_BATCH] = {{"keyspread_link_wait_seconds", "kind=\"batch\"", NULL}, 1e9},
-    [PX_UNIT_DURATION] = {{"keyspread_unit_duration_seconds", NULL,
-                           "From the arrival of a batched unit to its answer."},
-                          1e9},
+    [PX_WRITE_GROUP_DURATION] = {{"keyspread_unit_duration_seconds", NULL,
+                                  "From the arrival of a batched unit to its answer."},
+                                 1e9},
     [PX_BATCH_ROWS] = {{"keyspread_batch_rows", NULL, "Rows in a batch."}, 1},
     [PX_REQUEST_PARTITIONS] = {{"keyspread_request_partitions", NULL,
                                 "Partitions that a request with rows touched."},
@@ -210,7 +211,7 @@ static void write_bucket(const entry *e, const char *bound, uint64_t count, pgw_
 static void write_histogram(const px_metrics *sum, px_histogram histogram, pgw_buf *out)
 {
     const entry *e = &histograms[histogram].entry;
-    double unit = histograms[histogram].unit;
+    double write_group = histograms[histogram].write_group;
     const uint64_t *bounds = px_histogram_bounds(histogram);
     uint64_t so_far = 0;
     size_t i = 0;
@@ -219,14 +220,14 @@ static void write_histogram(const px_metrics *sum, px_histogram histogram, pgw_b
         write_head(out, e->family, "histogram", e->help);
     for (; bounds[i] > 0; i++) {
         so_far += px_number_get(&sum->buckets[histogram][i]);
-        snprintf(bound, sizeof bound, "%.15g", (double)bounds[i] / unit);
+        snprintf(bound, sizeof bound, "%.15g", (double)bounds[i] / write_group);
         write_bucket(e, bound, so_far, out);
     }
     so_far += px_number_get(&sum->buckets[histogram][i]);
     write_bucket(e, "+Inf", so_far, out);
     if (e->label != NULL)
         snprintf(labels, sizeof labels, "{%s}", e->label);
-    double total = (double)px_number_get(&sum->sums[histogram]) / unit;
+    double total = (double)px_number_get(&sum->sums[histogram]) / write_group;
     pgw_buf_addf(out, "%s_sum%s %.15g\n%s_count%s %" PRIu64 "\n", e->family, labels, total,
                  e->family, labels, so_far);
 }

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Memory for what clients have sent in part; see room.h. */
+/* Memory for what clients have sent in part; see input_budget.h. */
 typedef struct px_rooms {
     _Atomic size_t used;
     _Atomic unsigned waiting; /* sessions that found no room */
@@ -27,7 +27,7 @@ typedef struct px_server {
     const cfg_config *_Atomic config; /* configuration in force; workers have their own pointer */
     const struct px_backend *backend; /* kind of the backend: PostgreSQL or YDB */
     struct px_addresses *addresses;
-    struct px_lobby *lobby;
+    struct px_preauth *preauth;
     const struct px_discovery_kind *places; /* finds where partitions begin; NULL: nothing does */
     struct px_discovery *discovery;         /* state of `places` while keyspread serves */
     struct px_pids *pids;                   /* virtual process ids, told to clients */

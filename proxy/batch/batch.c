@@ -3,54 +3,55 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void free_list(const px_batch *batch, px_unit **units)
+static void free_list(const px_batch *batch, px_write_group **write_groups)
 {
-    if (units != batch->lone)
-        free(units);
+    if (write_groups != batch->lone)
+        free(write_groups);
 }
 
-static void add(px_batch *batch, px_unit ***units, size_t *count, size_t *cap, px_unit *unit)
+static void add(px_batch *batch, px_write_group ***write_groups, size_t *count, size_t *cap,
+                px_write_group *write_group)
 {
     if (*count == *cap) {
         *cap = *cap < 16 ? 16 : 2 * *cap;
-        px_unit **grown = pgw_alloc(*cap * sizeof *grown);
+        px_write_group **grown = pgw_alloc(*cap * sizeof *grown);
         if (*count > 0)
-            memcpy(grown, *units, *count * sizeof *grown);
-        free_list(batch, *units);
-        *units = grown;
+            memcpy(grown, *write_groups, *count * sizeof *grown);
+        free_list(batch, *write_groups);
+        *write_groups = grown;
     }
-    (*units)[(*count)++] = unit;
+    (*write_groups)[(*count)++] = write_group;
 }
 
 px_batch *px_batch_new(void)
 {
     px_batch *batch = pgw_calloc(1, sizeof *batch);
-    batch->units = batch->lone;
-    batch->unit_cap = sizeof batch->lone / sizeof *batch->lone;
+    batch->write_groups = batch->lone;
+    batch->write_group_cap = sizeof batch->lone / sizeof *batch->lone;
     batch->first = true;
     return batch;
 }
 
-void px_batch_add(px_batch *batch, px_unit *unit)
+void px_batch_add(px_batch *batch, px_write_group *write_group)
 {
-    add(batch, &batch->units, &batch->attempt.count, &batch->unit_cap, unit);
-    batch->attempt.units = batch->units;
+    add(batch, &batch->write_groups, &batch->attempt.count, &batch->write_group_cap, write_group);
+    batch->attempt.write_groups = batch->write_groups;
 }
 
-void px_batch_add_again(px_batch *batch, px_unit *unit)
+void px_batch_add_again(px_batch *batch, px_write_group *write_group)
 {
-    add(batch, &batch->again, &batch->again_count, &batch->again_cap, unit);
+    add(batch, &batch->again, &batch->again_count, &batch->again_cap, write_group);
 }
 
 void px_batch_next_attempt(px_batch *batch)
 {
-    px_unit **units = batch->units;
-    size_t cap = batch->unit_cap;
-    batch->units = batch->again;
-    batch->unit_cap = batch->again_cap;
-    batch->attempt.units = batch->units;
+    px_write_group **write_groups = batch->write_groups;
+    size_t cap = batch->write_group_cap;
+    batch->write_groups = batch->again;
+    batch->write_group_cap = batch->again_cap;
+    batch->attempt.write_groups = batch->write_groups;
     batch->attempt.count = batch->again_count;
-    batch->again = units;
+    batch->again = write_groups;
     batch->again_cap = cap;
     batch->again_count = 0;
     batch->first = false;
@@ -58,7 +59,7 @@ void px_batch_next_attempt(px_batch *batch)
 
 void px_batch_free(px_batch *batch)
 {
-    free_list(batch, batch->units);
+    free_list(batch, batch->write_groups);
     free_list(batch, batch->again);
     free(batch);
 }

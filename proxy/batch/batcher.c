@@ -26,15 +26,16 @@ struct px_batcher {
     px_queue_table queues;
     px_pools pools;
     px_flights flights;
-    px_register home;      /* the units of this worker's sessions */
-    px_unit_chain waiting; /* units that wait for rows before them with the same keys */
+    px_register home; /* the write groups of this worker's sessions */
+    px_write_group_chain
+        waiting; /* write groups that wait for rows before them with the same keys */
     px_pauses pauses;
     px_schedule schedule;
-    px_unit_line granted; /* units that have their keys now, and are to be queued */
-    px_unit_line done;    /* units with an outcome, whose sessions are this worker's */
+    px_write_group_line granted; /* write groups that have their keys now, and are to be queued */
+    px_write_group_line done; /* write groups with an outcome, whose sessions are this worker's */
     bool winding_up;
-    size_t here;            /* units between arrival and outcome */
-    uint64_t next_deadline; /* px_worker_now() scale: no unit here expires before */
+    size_t here;            /* write groups between arrival and outcome */
+    uint64_t next_deadline; /* px_worker_now() scale: no write group here expires before */
     uint64_t next_sweep, next_measure;
 };
 
@@ -43,14 +44,14 @@ static uint64_t now_of(const px_batcher *batcher)
     return px_worker_now(batcher->worker);
 }
 
-static void note_deadline(px_batcher *batcher, const px_unit *unit)
+static void note_deadline(px_batcher *batcher, const px_write_group *write_group)
 {
-    if (unit->deadline < batcher->next_deadline)
-        batcher->next_deadline = unit->deadline;
+    if (write_group->deadline < batcher->next_deadline)
+        batcher->next_deadline = write_group->deadline;
 }
 
 static void wind_up(px_batcher *batcher);
-static bool give_up(px_batcher *batcher, px_unit *unit);
+static bool give_up(px_batcher *batcher, px_write_group *write_group);
 
 /* ---- queues ---- */
 
@@ -76,26 +77,26 @@ void px_batcher_expect(px_worker *worker, px_identity *identity)
         px_pool_expect(find_pool(worker->batcher, identity), config->tables[0].batch.lock_wait_ms);
 }
 
-static px_queue *find_queue(px_batcher *batcher, const px_unit *unit)
+static px_queue *find_queue(px_batcher *batcher, const px_write_group *write_group)
 {
-    px_queue *queue = px_queue_find(&batcher->queues, unit);
+    px_queue *queue = px_queue_find(&batcher->queues, write_group);
     if (queue->pool == NULL) {
-        px_databases_write(batcher->worker->server->databases, unit->identity->database);
-        queue->pool = find_pool(batcher, unit->identity);
+        px_databases_write(batcher->worker->server->databases, write_group->identity->database);
+        queue->pool = find_pool(batcher, write_group->identity);
         queue->pool->references++;
     }
-    px_queue_configure(queue, unit->tables[0].config);
+    px_queue_configure(queue, write_group->tables[0].config);
     return queue;
 }
 
-/* ---- a unit's way ---- */
+/* ---- a write group's way ---- */
 
-static void enqueue(px_batcher *batcher, px_unit *unit)
+static void enqueue(px_batcher *batcher, px_write_group *write_group)
 {
-    if (give_up(batcher, unit))
+    if (give_up(batcher, write_group))
         return;
-    px_queue *queue = find_queue(batcher, unit);
-    px_queue_push(queue, unit);
+    px_queue *queue = find_queue(batcher, write_group);
+    px_queue_push(queue, write_group);
     px_schedule_place(&batcher->schedule, queue);
 }
 
@@ -109,85 +110,85 @@ static void dispatch_all(px_batcher *batcher)
 void px_batcher_turn(px_batcher *batcher)
 {
     dispatch_all(batcher);
-    /* Dispatching may give up or reroute units, whose keys others wait for. */
+    /* Dispatching may give up or reroute write groups, whose keys others wait for. */
     while (batcher->done.first != NULL || batcher->granted.first != NULL) {
         wind_up(batcher);
         dispatch_all(batcher);
     }
 }
 
-static void wait_for_keys(px_batcher *batcher, px_unit *unit)
+static void wait_for_keys(px_batcher *batcher, px_write_group *write_group)
 {
-    unit->state = PX_UNIT_WAITING;
-    px_unit_chain_add(&batcher->waiting, unit);
+    write_group->state = PX_WRITE_GROUP_WAITING;
+    px_write_group_chain_add(&batcher->waiting, write_group);
 }
 
-static void arrive(px_batcher *batcher, px_unit *unit)
+static void arrive(px_batcher *batcher, px_write_group *write_group)
 {
     batcher->here++;
-    unit->arrived = now_of(batcher);
-    note_deadline(batcher, unit);
-    if (px_keylocks_claim(unit))
-        enqueue(batcher, unit);
+    write_group->arrived = now_of(batcher);
+    note_deadline(batcher, write_group);
+    if (px_keylocks_claim(write_group))
+        enqueue(batcher, write_group);
     else
-        wait_for_keys(batcher, unit);
+        wait_for_keys(batcher, write_group);
 }
 
 static void run_arrive(px_worker *worker, px_message *message)
 {
-    arrive(worker->batcher, (px_unit *)message);
+    arrive(worker->batcher, (px_write_group *)message);
     wind_up(worker->batcher);
 }
 
-void px_batcher_submit(px_unit *unit)
+void px_batcher_submit(px_write_group *write_group)
 {
-    px_batcher *home = unit->home->batcher;
-    uint32_t place = unit->several_partitions ? UINT32_MAX : unit->partition;
-    unit->owner = px_worker_owner(unit->home, unit->tables[0].name, place);
-    px_register_add(&home->home, unit);
-    if (unit->owner == unit->home) {
-        arrive(home, unit);
+    px_batcher *home = write_group->home->batcher;
+    uint32_t place = write_group->several_partitions ? UINT32_MAX : write_group->partition;
+    write_group->owner = px_worker_owner(write_group->home, write_group->tables[0].name, place);
+    px_register_add(&home->home, write_group);
+    if (write_group->owner == write_group->home) {
+        arrive(home, write_group);
         return;
     }
-    unit->message.run = run_arrive;
-    px_worker_send(unit->owner, &unit->message);
+    write_group->message.run = run_arrive;
+    px_worker_send(write_group->owner, &write_group->message);
 }
 
 static void run_granted(px_worker *worker, px_message *message)
 {
-    px_unit_line_add(&worker->batcher->granted, (px_unit *)message);
+    px_write_group_line_add(&worker->batcher->granted, (px_write_group *)message);
     wind_up(worker->batcher);
 }
 
-static void hand_over(px_batcher *batcher, px_unit *granted)
+static void hand_over(px_batcher *batcher, px_write_group *granted)
 {
-    for (px_unit *unit = granted, *next; unit != NULL; unit = next) {
-        next = px_keylocks_next(unit);
-        if (unit->owner == batcher->worker) {
-            px_unit_line_add(&batcher->granted, unit);
+    for (px_write_group *write_group = granted, *next; write_group != NULL; write_group = next) {
+        next = px_keylocks_next(write_group);
+        if (write_group->owner == batcher->worker) {
+            px_write_group_line_add(&batcher->granted, write_group);
             continue;
         }
-        unit->message.run = run_granted;
-        px_worker_send(unit->owner, &unit->message);
+        write_group->message.run = run_granted;
+        px_worker_send(write_group->owner, &write_group->message);
     }
 }
 
 static void run_home(px_worker *worker, px_message *message)
 {
-    px_register_deliver(&worker->batcher->home, (px_unit *)message);
+    px_register_deliver(&worker->batcher->home, (px_write_group *)message);
     wind_up(worker->batcher);
 }
 
-static void finish(px_batcher *batcher, px_unit *unit)
+static void finish(px_batcher *batcher, px_write_group *write_group)
 {
-    px_unit *granted = px_keylocks_release(unit);
-    unit->state = PX_UNIT_DONE;
+    px_write_group *granted = px_keylocks_release(write_group);
+    write_group->state = PX_WRITE_GROUP_DONE;
     batcher->here--;
-    if (unit->home == batcher->worker) {
-        px_unit_line_add(&batcher->done, unit);
+    if (write_group->home == batcher->worker) {
+        px_write_group_line_add(&batcher->done, write_group);
     } else {
-        unit->message.run = run_home;
-        px_worker_send(unit->home, &unit->message);
+        write_group->message.run = run_home;
+        px_worker_send(write_group->home, &write_group->message);
     }
     hand_over(batcher, granted);
 }
@@ -197,93 +198,95 @@ static void wind_up(px_batcher *batcher)
     if (batcher->winding_up)
         return;
     batcher->winding_up = true;
-    px_unit *unit;
+    px_write_group *write_group;
     do {
-        while ((unit = px_unit_line_pop(&batcher->granted)) != NULL) {
-            px_unit_chain_remove(&batcher->waiting, unit);
-            unit->locked_ms += (uint32_t)(now_of(batcher) - unit->arrived);
-            enqueue(batcher, unit);
+        while ((write_group = px_write_group_line_pop(&batcher->granted)) != NULL) {
+            px_write_group_chain_remove(&batcher->waiting, write_group);
+            write_group->locked_ms += (uint32_t)(now_of(batcher) - write_group->arrived);
+            enqueue(batcher, write_group);
         }
-        if ((unit = px_unit_line_pop(&batcher->done)) != NULL)
-            px_register_deliver(&batcher->home, unit);
-    } while (unit != NULL || batcher->granted.first != NULL);
+        if ((write_group = px_write_group_line_pop(&batcher->done)) != NULL)
+            px_register_deliver(&batcher->home, write_group);
+    } while (write_group != NULL || batcher->granted.first != NULL);
     batcher->winding_up = false;
 }
 
-/* ---- units that are given up ---- */
+/* ---- write groups that are given up ---- */
 
-static void fail_cancelled(px_batcher *batcher, px_unit *unit)
+static void fail_cancelled(px_batcher *batcher, px_write_group *write_group)
 {
     pgw_error error;
-    unit->failure = unit->withdrawn ? PX_FAILED_WITHDRAWN : PX_FAILED_EXPIRED;
+    write_group->failure = write_group->withdrawn ? PX_FAILED_WITHDRAWN : PX_FAILED_EXPIRED;
     pgw_fail(&error, "57014", "canceling statement due to %s",
-             unit->withdrawn ? "user request" : "statement timeout");
-    px_unit_fail(unit, &error);
-    finish(batcher, unit);
+             write_group->withdrawn ? "user request" : "statement timeout");
+    px_write_group_fail(write_group, &error);
+    finish(batcher, write_group);
 }
 
-static bool give_up(px_batcher *batcher, px_unit *unit)
+static bool give_up(px_batcher *batcher, px_write_group *write_group)
 {
-    if (!unit->withdrawn && unit->deadline > now_of(batcher))
+    if (!write_group->withdrawn && write_group->deadline > now_of(batcher))
         return false;
-    fail_cancelled(batcher, unit);
+    fail_cancelled(batcher, write_group);
     return true;
 }
 
-/* A unit on a link stays there: it is looked at again between attempts. */
-static void take_out(px_batcher *batcher, px_unit *unit)
+/* A write group on a link stays there: it is looked at again between attempts. */
+static void take_out(px_batcher *batcher, px_write_group *write_group)
 {
-    px_unit *granted;
-    if (unit->state == PX_UNIT_QUEUED) {
-        px_queue_remove(unit->queue, unit);
-        px_schedule_place(&batcher->schedule, unit->queue);
-        fail_cancelled(batcher, unit);
-    } else if (unit->state == PX_UNIT_PAUSING) {
-        px_pauses_remove(&batcher->pauses, unit);
-        fail_cancelled(batcher, unit);
-    } else if (unit->state == PX_UNIT_WAITING && px_keylocks_cancel(unit, &granted)) {
-        px_unit_chain_remove(&batcher->waiting, unit);
+    px_write_group *granted;
+    if (write_group->state == PX_WRITE_GROUP_QUEUED) {
+        px_queue_remove(write_group->queue, write_group);
+        px_schedule_place(&batcher->schedule, write_group->queue);
+        fail_cancelled(batcher, write_group);
+    } else if (write_group->state == PX_WRITE_GROUP_PAUSING) {
+        px_pauses_remove(&batcher->pauses, write_group);
+        fail_cancelled(batcher, write_group);
+    } else if (write_group->state == PX_WRITE_GROUP_WAITING &&
+               px_keylocks_cancel(write_group, &granted)) {
+        px_write_group_chain_remove(&batcher->waiting, write_group);
         hand_over(batcher, granted);
-        fail_cancelled(batcher, unit);
+        fail_cancelled(batcher, write_group);
     }
 }
 
-/* A withdrawal goes to the unit's owner and back; the unit is pinned at home until then. */
+/* A withdrawal goes to the write group's owner and back; the write group is pinned at home until
+ * then. */
 typedef struct withdrawal {
     px_message message;
-    px_unit *unit;
+    px_write_group *write_group;
     px_worker *home;
 } withdrawal;
 
 static void run_withdrawn(px_worker *worker, px_message *message)
 {
-    px_unit *unit = ((withdrawal *)message)->unit;
+    px_write_group *write_group = ((withdrawal *)message)->write_group;
     free(message);
-    unit->pins--;
-    if (unit->pins == 0 && unit->came_back)
-        px_register_deliver(&worker->batcher->home, unit);
+    write_group->pins--;
+    if (write_group->pins == 0 && write_group->came_back)
+        px_register_deliver(&worker->batcher->home, write_group);
     wind_up(worker->batcher);
 }
 
 static void run_withdraw(px_worker *worker, px_message *message)
 {
     withdrawal *w = (withdrawal *)message;
-    if (w->unit->state != PX_UNIT_DONE) {
-        w->unit->withdrawn = true;
-        take_out(worker->batcher, w->unit);
+    if (w->write_group->state != PX_WRITE_GROUP_DONE) {
+        w->write_group->withdrawn = true;
+        take_out(worker->batcher, w->write_group);
     }
     message->run = run_withdrawn;
     px_worker_send(w->home, message);
     wind_up(worker->batcher);
 }
 
-void px_batcher_withdraw(px_worker *home, px_unit *unit, uint64_t ticket)
+void px_batcher_withdraw(px_worker *home, px_write_group *write_group, uint64_t ticket)
 {
-    px_unit *found = px_register_find(&home->batcher->home, unit, ticket);
+    px_write_group *found = px_register_find(&home->batcher->home, write_group, ticket);
     if (found == NULL)
         return;
     withdrawal *w = pgw_calloc(1, sizeof *w);
-    w->unit = found;
+    w->write_group = found;
     w->home = home;
     w->message.run = run_withdraw;
     found->pins++;
@@ -292,19 +295,20 @@ void px_batcher_withdraw(px_worker *home, px_unit *unit, uint64_t ticket)
 
 /* ---- time ---- */
 
-static void look_at_deadline(px_batcher *batcher, px_unit *unit)
+static void look_at_deadline(px_batcher *batcher, px_write_group *write_group)
 {
-    if (unit->deadline <= now_of(batcher))
-        take_out(batcher, unit);
+    if (write_group->deadline <= now_of(batcher))
+        take_out(batcher, write_group);
     else
-        note_deadline(batcher, unit);
+        note_deadline(batcher, write_group);
 }
 
-static void look_at_deadlines(px_batcher *batcher, const px_unit_chain *chain)
+static void look_at_deadlines(px_batcher *batcher, const px_write_group_chain *chain)
 {
-    for (px_unit *unit = chain->first, *next; unit != NULL; unit = next) {
-        next = unit->next;
-        look_at_deadline(batcher, unit);
+    for (px_write_group *write_group = chain->first, *next; write_group != NULL;
+         write_group = next) {
+        next = write_group->next;
+        look_at_deadline(batcher, write_group);
     }
 }
 
@@ -315,7 +319,7 @@ static void expire(px_batcher *batcher)
         return;
     batcher->next_deadline = UINT64_MAX;
     look_at_deadlines(batcher, &batcher->waiting);
-    look_at_deadlines(batcher, &batcher->pauses.units);
+    look_at_deadlines(batcher, &batcher->pauses.write_groups);
     for (size_t i = 0; i < batcher->queues.slot_count; i++)
         for (px_queue *queue = batcher->queues.slots[i]; queue != NULL; queue = queue->chain)
             look_at_deadlines(batcher, &queue->waiting);
@@ -348,7 +352,8 @@ static void measure(px_batcher *batcher)
     px_limits_begin(metrics);
     for (size_t i = 0; i < batcher->queues.slot_count; i++)
         for (px_queue *queue = batcher->queues.slots[i]; queue != NULL; queue = queue->chain)
-            px_limits_note(metrics, px_unit_table_counted(queue->key.tables[0].name, queue->table),
+            px_limits_note(metrics,
+                           px_write_group_table_counted(queue->key.tables[0].name, queue->table),
                            queue->limit_rows, queue->limit_bytes);
     px_limits_end(metrics);
 }
@@ -368,27 +373,27 @@ void px_batcher_tick(px_batcher *batcher)
 
 /* ---- beginning and end ---- */
 
-static void on_finish(void *owner, px_unit *unit)
+static void on_finish(void *owner, px_write_group *write_group)
 {
-    finish(owner, unit);
+    finish(owner, write_group);
 }
 
-static bool on_give_up(void *owner, px_unit *unit)
+static bool on_give_up(void *owner, px_write_group *write_group)
 {
-    return give_up(owner, unit);
+    return give_up(owner, write_group);
 }
 
-static void on_back(void *owner, px_unit *unit)
+static void on_back(void *owner, px_write_group *write_group)
 {
-    note_deadline(owner, unit);
+    note_deadline(owner, write_group);
 }
 
-static void on_later(void *owner, px_unit *unit, uint32_t ms)
+static void on_later(void *owner, px_write_group *write_group, uint32_t ms)
 {
     px_batcher *batcher = owner;
-    unit->state = PX_UNIT_PAUSING;
-    note_deadline(batcher, unit);
-    px_pauses_add(&batcher->pauses, unit, ms);
+    write_group->state = PX_WRITE_GROUP_PAUSING;
+    note_deadline(batcher, write_group);
+    px_pauses_add(&batcher->pauses, write_group, ms);
 }
 
 static void on_moved(void *owner, px_queue *queue)
@@ -415,14 +420,15 @@ static void on_due(void *owner)
     wind_up(owner);
 }
 
-/* A unit whose pause is over goes in front of those that came since, maybe in another queue. */
-static void on_paused(void *owner, px_unit *unit)
+/* A write group whose pause is over goes in front of those that came since, maybe in another queue.
+ */
+static void on_paused(void *owner, px_write_group *write_group)
 {
     px_batcher *batcher = owner;
-    if (give_up(batcher, unit))
+    if (give_up(batcher, write_group))
         return;
-    px_queue *queue = find_queue(batcher, unit);
-    px_queue_push_front(queue, unit);
+    px_queue *queue = find_queue(batcher, write_group);
+    px_queue_push_front(queue, write_group);
     px_schedule_place(&batcher->schedule, queue);
 }
 

@@ -22,88 +22,90 @@ static px_metrics *metrics_of(const px_batch *batch)
     return flights_of(batch->link->pool)->worker->metrics;
 }
 
-static void finish(const px_flights *flights, px_unit *unit)
+static void finish(const px_flights *flights, px_write_group *write_group)
 {
-    flights->ops->finish(flights->owner, unit);
+    flights->ops->finish(flights->owner, write_group);
 }
 
-static bool give_up(const px_flights *flights, px_unit *unit)
+static bool give_up(const px_flights *flights, px_write_group *write_group)
 {
-    return flights->ops->give_up(flights->owner, unit);
+    return flights->ops->give_up(flights->owner, write_group);
 }
 
 /* ---- out ---- */
 
-/* How long a unit took that had the link for itself. Where many shared it, any of them may be what
- * took long: one is to show alone whether it was. */
-static void note_time(px_batch *batch, px_unit *unit)
+/* How long a write group took that had the link for itself. Where many shared it, any of them may
+ * be what took long: one is to show alone whether it was. */
+static void note_time(px_batch *batch, px_write_group *write_group)
 {
     uint64_t now = px_worker_now(flights_of(batch->link->pool)->worker);
     bool slow = px_queue_is_slow(batch->queue, now - batch->since);
     if (batch->attempt.shared) {
-        unit->suspected = slow && unit == batch->units[now % batch->attempt.count];
+        write_group->suspected =
+            slow && write_group == batch->write_groups[now % batch->attempt.count];
         return;
     }
-    unit->slow = slow;
+    write_group->slow = slow;
     batch->since = now;
 }
 
-/* Has the unit sent again after a pause, in which it has no link and keeps its keys; a withdrawn
- * one is given up. False: there is no time for another try, and the unit is to fail with this one's
- * error. */
-static bool postpone(px_batch *batch, px_unit *unit)
+/* Has the write group sent again after a pause, in which it has no link and keeps its keys; a
+ * withdrawn one is given up. False: there is no time for another try, and the write group is to
+ * fail with this one's error. */
+static bool postpone(px_batch *batch, px_write_group *write_group)
 {
     const px_flights *flights = flights_of(batch->link->pool);
-    uint64_t until = unit->tried + flights->worker->config->backend.retry_ms;
+    uint64_t until = write_group->tried + flights->worker->config->backend.retry_ms;
     uint64_t next = px_worker_now(flights->worker) + batch->attempt.pause_ms;
-    if (unit->withdrawn)
-        return give_up(flights, unit);
-    if (next >= until || next >= unit->deadline)
+    if (write_group->withdrawn)
+        return give_up(flights, write_group);
+    if (next >= until || next >= write_group->deadline)
         return false;
     batch->postponed = true;
-    px_count(metrics_of(batch), PX_UNITS_REPEATED, 1);
-    flights->ops->later(flights->owner, unit, batch->attempt.pause_ms);
+    px_count(metrics_of(batch), PX_WRITE_GROUPS_REPEATED, 1);
+    flights->ops->later(flights->owner, write_group, batch->attempt.pause_ms);
     return true;
 }
 
-static void on_answered(px_attempt *attempt, px_unit *unit, px_verdict verdict)
+static void on_answered(px_attempt *attempt, px_write_group *write_group, px_verdict verdict)
 {
     px_batch *batch = (px_batch *)((char *)attempt - offsetof(px_batch, attempt));
-    note_time(batch, unit);
-    batch->returned += unit->returned.len;
-    const px_server *server = unit->owner->server;
+    note_time(batch, write_group);
+    batch->returned += write_group->returned.len;
+    const px_server *server = write_group->owner->server;
     if (server->discovery != NULL && verdict != PX_VERDICT_COMMITTED &&
-        px_error_is_moved(pgw_slice_buf(&unit->error)))
-        server->places->doubt(server->discovery, unit->tables->name);
+        px_error_is_moved(pgw_slice_buf(&write_group->error)))
+        server->places->doubt(server->discovery, write_group->tables->name);
     batch->failed = batch->failed || verdict != PX_VERDICT_COMMITTED;
     batch->doubted = batch->doubted && verdict == PX_VERDICT_COMMITTED;
-    if (verdict == PX_VERDICT_LATER && postpone(batch, unit))
+    if (verdict == PX_VERDICT_LATER && postpone(batch, write_group))
         return;
     if (verdict == PX_VERDICT_LATER && attempt->shared)
-        verdict = PX_VERDICT_REPEAT; /* no time is left: units sent alone show whose fault it is */
+        verdict =
+            PX_VERDICT_REPEAT; /* no time is left: write groups sent alone show whose fault it is */
     if (verdict == PX_VERDICT_REPEAT) {
-        px_batch_add_again(batch, unit);
-        px_count(metrics_of(batch), PX_UNITS_REPEATED, 1);
+        px_batch_add_again(batch, write_group);
+        px_count(metrics_of(batch), PX_WRITE_GROUPS_REPEATED, 1);
         return;
     }
-    /* A withdrawn unit is not to wait for a lock. */
-    if (verdict == PX_VERDICT_REROUTE && unit->withdrawn) {
+    /* A withdrawn write group is not to wait for a lock. */
+    if (verdict == PX_VERDICT_REROUTE && write_group->withdrawn) {
         pgw_error error;
         pgw_fail(&error, "57014", "canceling statement due to user request");
-        px_unit_fail(unit, &error);
-        unit->failure = PX_FAILED_WITHDRAWN;
-        finish(flights_of(batch->link->pool), unit);
+        px_write_group_fail(write_group, &error);
+        write_group->failure = PX_FAILED_WITHDRAWN;
+        finish(flights_of(batch->link->pool), write_group);
         return;
     }
-    if (unit->repeated && verdict != PX_VERDICT_COMMITTED && unit->error.len > 0 &&
-        px_classify(pgw_slice_buf(&unit->error)) == PX_ERROR_STALE)
+    if (write_group->repeated && verdict != PX_VERDICT_COMMITTED && write_group->error.len > 0 &&
+        px_classify(pgw_slice_buf(&write_group->error)) == PX_ERROR_STALE)
         batch->link->doomed = true; /* this link does not see what keyspread read of the catalog */
-    unit->outcome = verdict == PX_VERDICT_COMMITTED ? PX_UNIT_COMMITTED
-                    : verdict == PX_VERDICT_REROUTE ? PX_UNIT_REROUTED
-                                                    : PX_UNIT_FAILED;
+    write_group->outcome = verdict == PX_VERDICT_COMMITTED ? PX_WRITE_GROUP_COMMITTED
+                           : verdict == PX_VERDICT_REROUTE ? PX_WRITE_GROUP_REROUTED
+                                                           : PX_WRITE_GROUP_FAILED;
     if (verdict == PX_VERDICT_REROUTE)
-        pgw_buf_clear(&unit->notices); /* the own link will send these notices again */
-    finish(flights_of(batch->link->pool), unit);
+        pgw_buf_clear(&write_group->notices); /* the own link will send these notices again */
+    finish(flights_of(batch->link->pool), write_group);
 }
 
 static void begin_attempt(px_batch *batch)
@@ -121,8 +123,8 @@ static void begin_attempt(px_batch *batch)
 static void note_tried(px_batch *batch)
 {
     for (size_t i = 0; i < batch->attempt.count; i++)
-        if (batch->units[i]->tried == 0)
-            batch->units[i]->tried = batch->since;
+        if (batch->write_groups[i]->tried == 0)
+            batch->write_groups[i]->tried = batch->since;
 }
 
 static void write_attempt(px_flights *flights, px_batch *batch)
@@ -143,29 +145,29 @@ static size_t list_partitions(const px_batch *batch, size_t t, uint32_t *numbers
 {
     size_t count = 0;
     for (size_t i = 0; i < batch->attempt.count; i++) {
-        const px_unit *unit = batch->attempt.units[i];
-        for (size_t r = 0; r < unit->row_count; r++)
-            if (unit->keys[r].table == t)
-                numbers[count++] = unit->keys[r].partition;
+        const px_write_group *write_group = batch->attempt.write_groups[i];
+        for (size_t r = 0; r < write_group->row_count; r++)
+            if (write_group->keys[r].table == t)
+                numbers[count++] = write_group->keys[r].partition;
     }
     return count;
 }
 
 static void count_rows(px_metrics *metrics, const px_batch *batch)
 {
-    const px_unit *first = batch->attempt.units[0];
+    const px_write_group *first = batch->attempt.write_groups[0];
     px_observe(metrics, PX_BATCH_ROWS, batch->rows);
     if (!first->several_partitions) {
-        px_count_request_to(metrics,
-                            px_unit_table_counted(first->tables->name, first->tables->config),
-                            first->tables->partitions, first->partition, batch->rows);
+        px_count_request_to(
+            metrics, px_write_group_table_counted(first->tables->name, first->tables->config),
+            first->tables->partitions, first->partition, batch->rows);
         return;
     }
     uint32_t *numbers = pgw_alloc(batch->rows * sizeof *numbers);
     for (size_t t = 0; t < first->table_count; t++) {
         size_t rows = list_partitions(batch, t, numbers);
-        const px_unit_table *table = &first->tables[t];
-        px_count_request(metrics, px_unit_table_counted(table->name, table->config),
+        const px_write_group_table *table = &first->tables[t];
+        px_count_request(metrics, px_write_group_table_counted(table->name, table->config),
                          table->partitions, numbers, rows);
     }
     free(numbers);
@@ -206,13 +208,13 @@ static px_progress on_reply(px_pool_link *link, char type, pgw_slice message)
     return px_writer_on_message(link->writer, type, message);
 }
 
-/* Queues units that are to be sent again, but not on this link. They keep keys and place. */
+/* Queues write groups that are to be sent again, but not on this link. They keep keys and place. */
 static void requeue(px_flights *flights, px_batch *batch)
 {
     while (batch->again_count > 0) {
-        px_unit *unit = batch->again[--batch->again_count];
-        flights->ops->back(flights->owner, unit);
-        px_queue_push_front(batch->queue, unit);
+        px_write_group *write_group = batch->again[--batch->again_count];
+        flights->ops->back(flights->owner, write_group);
+        px_queue_push_front(batch->queue, write_group);
     }
 }
 
@@ -223,7 +225,8 @@ static void land(px_flights *flights, px_batch *batch)
     flights->ops->moved(flights->owner, queue);
 }
 
-/* The batch was too large if no unit alone is refused with 54000, which any function may raise. */
+/* The batch was too large if no write group alone is refused with 54000, which any function may
+ * raise. */
 static bool learn_size(px_batch *batch)
 {
     bool refused = batch->refused_size && !batch->attempt.refused_size;
@@ -241,7 +244,7 @@ static void learn_form(px_flights *flights, px_batch *batch)
     }
     if (!batch->doubted)
         return;
-    const px_unit *key = &batch->queue->key;
+    const px_write_group *key = &batch->queue->key;
     batch->queue->joined = true;
     batch->doubted = false;
     px_count(flights->worker->metrics, PX_BATCH_CHECKS_FAILED, 1);
@@ -297,17 +300,17 @@ static void on_done(px_pool_link *link)
     px_flight_dispatch(link->pool);
 }
 
-static void fail_unknown(px_flights *flights, px_unit *unit, const char *fatal)
+static void fail_unknown(px_flights *flights, px_write_group *write_group, const char *fatal)
 {
     pgw_error error;
     px_unknown_outcome(&error);
     if (fatal[0] != '\0')
         pgw_error_detail(&error, "The server ended the connection with SQLSTATE %s.", fatal);
-    px_unit_fail(unit, &error);
-    pgw_buf_clear(&unit->notices);
-    unit->completed = 0; /* a tag that came is no promise, and is not told to the client */
-    unit->failure = PX_FAILED_UNKNOWN;
-    finish(flights, unit);
+    px_write_group_fail(write_group, &error);
+    pgw_buf_clear(&write_group->notices);
+    write_group->completed = 0; /* a tag that came is no promise, and is not told to the client */
+    write_group->failure = PX_FAILED_UNKNOWN;
+    finish(flights, write_group);
 }
 
 static void on_lost(px_pool_link *link, const char *reason)
@@ -319,35 +322,37 @@ static void on_lost(px_pool_link *link, const char *reason)
            batch->queue->key.tables->name, attempt->count - attempt->at, attempt->fatal, reason);
     px_count(flights->worker->metrics, PX_BATCHES_FAILED, batch->first);
     for (size_t i = attempt->at; i < attempt->count; i++)
-        fail_unknown(flights, attempt->units[i], attempt->fatal);
+        fail_unknown(flights, attempt->write_groups[i], attempt->fatal);
     link->batch = NULL;
     requeue(flights, batch);
     land(flights, batch);
 }
 
-/* Takes the units that wait in `queue` out of it: to their sessions' own links, or, with `error`,
- * to be told it. `all`: also those whose sessions have no link yet. */
+/* Takes the write groups that wait in `queue` out of it: to their sessions' own links, or, with
+ * `error`, to be told it. `all`: also those whose sessions have no link yet. */
 static void turn_away(px_flights *flights, px_queue *queue, const pgw_error *error, bool all)
 {
-    for (px_unit *unit = queue->waiting.first, *next; unit != NULL; unit = next) {
-        next = unit->next;
-        if (!all && !unit->own_link)
+    for (px_write_group *write_group = queue->waiting.first, *next; write_group != NULL;
+         write_group = next) {
+        next = write_group->next;
+        if (!all && !write_group->own_link)
             continue;
-        px_queue_remove(queue, unit);
-        if (give_up(flights, unit))
+        px_queue_remove(queue, write_group);
+        if (give_up(flights, write_group))
             continue;
         if (error != NULL)
-            px_unit_fail(unit, error);
+            px_write_group_fail(write_group, error);
         else
-            unit->outcome = PX_UNIT_REROUTED;
-        unit->failure = PX_FAILED_UNSENT;
-        finish(flights, unit);
+            write_group->outcome = PX_WRITE_GROUP_REROUTED;
+        write_group->failure = PX_FAILED_UNSENT;
+        finish(flights, write_group);
     }
     flights->ops->moved(flights->owner, queue);
 }
 
-/* No link can be opened for the queues that wait: their units are told why. If it is their user
- * that is refused, or one more link of it, units are rerouted: sessions may have older links. */
+/* No link can be opened for the queues that wait: their write groups are told why. If it is their
+ * user that is refused, or one more link of it, write groups are rerouted: sessions may have older
+ * links. */
 static void on_unreachable(px_pool *pool, const pgw_error *error)
 {
     px_flights *flights = flights_of(pool);
@@ -357,7 +362,8 @@ static void on_unreachable(px_pool *pool, const pgw_error *error)
         turn_away(flights, queue, reroute ? NULL : error, true);
 }
 
-/* Reroutes units that wait for a link; with `all`, also those whose sessions have no link yet. */
+/* Reroutes write groups that wait for a link; with `all`, also those whose sessions have no link
+ * yet. */
 static void reroute_waiting(px_pool *pool, bool all)
 {
     px_flights *flights = flights_of(pool);
@@ -371,7 +377,7 @@ static void reroute_waiting(px_pool *pool, bool all)
     free(queues);
 }
 
-/* Other pools have all links: units whose sessions have their own go there. */
+/* Other pools have all links: write groups whose sessions have their own go there. */
 static void on_starved(px_pool *pool)
 {
     reroute_waiting(pool, false);

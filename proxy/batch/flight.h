@@ -1,6 +1,7 @@
 /*
- * flight: a batch's way over a link and back, until each of its units has its outcome. Queues that
- * wait for a link get one; what becomes of units and queues is told to the batcher.
+ * flight: a batch's way over a link and back, until each of its write groups has its outcome.
+ * Queues that wait for a link get one; what becomes of write groups and queues is told to the
+ * batcher.
  */
 #ifndef PX_FLIGHT_H
 #define PX_FLIGHT_H
@@ -9,14 +10,14 @@
 
 /* What flights tell the batcher. */
 typedef struct px_flight_ops {
-    /* The unit has its outcome. */
-    void (*finish)(void *owner, px_unit *unit);
-    /* Finishes the unit and returns true if it expired or was withdrawn. */
-    bool (*give_up)(void *owner, px_unit *unit);
-    /* The unit is about to wait in its queue again. */
-    void (*back)(void *owner, px_unit *unit);
-    /* The unit is to wait in its queue again after a pause of `ms` milliseconds. */
-    void (*later)(void *owner, px_unit *unit, uint32_t ms);
+    /* The write group has its outcome. */
+    void (*finish)(void *owner, px_write_group *write_group);
+    /* Finishes the write group and returns true if it expired or was withdrawn. */
+    bool (*give_up)(void *owner, px_write_group *write_group);
+    /* The write group is about to wait in its queue again. */
+    void (*back)(void *owner, px_write_group *write_group);
+    /* The write group is to wait in its queue again after a pause of `ms` milliseconds. */
+    void (*later)(void *owner, px_write_group *write_group, uint32_t ms);
     /* Units, or a batch, have come into the queue or gone from it. */
     void (*moved)(void *owner, px_queue *queue);
     /* All that was to be told was told. */

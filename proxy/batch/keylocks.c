@@ -7,12 +7,13 @@
 
 typedef struct px_key_claim {
     struct lock *lock; /* NULL: the row needs no claim in this place */
-    px_unit *unit;
+    px_write_group *write_group;
     struct px_key_claim *next, *previous; /* neighbours in the lock's list, in order of arrival */
     bool alone, granted;
 } claim;
 
-/* A lock of a hash, or of one key under a hash. It exists while a unit holds it or waits for it. */
+/* A lock of a hash, or of one key under a hash. It exists while a write group holds it or waits for
+ * it. */
 typedef struct lock {
     struct lock *chain;
     struct px_key_table *table;
@@ -189,14 +190,15 @@ static void drop_lock(lock *l)
     table->spare_count++;
 }
 
-/* ---- claims, under the mutexes of all tables of the unit ---- */
+/* ---- claims, under the mutexes of all tables of the write group ---- */
 
-/* The unit's rows are claimed in one go, so an earlier claim of its own is the last one there. */
-static void add_claim(claim *c, px_unit *unit, lock *l, bool alone)
+/* The write group's rows are claimed in one go, so an earlier claim of its own is the last one
+ * there. */
+static void add_claim(claim *c, px_write_group *write_group, lock *l, bool alone)
 {
-    if (l->last != NULL && l->last->unit == unit)
+    if (l->last != NULL && l->last->write_group == write_group)
         return;
-    *c = (claim){.lock = l, .unit = unit, .previous = l->last, .alone = alone};
+    *c = (claim){.lock = l, .write_group = write_group, .previous = l->last, .alone = alone};
     c->granted = l->first == NULL || (!alone && l->claims_alone == 0);
     if (l->last != NULL)
         l->last->next = c;
@@ -205,27 +207,27 @@ static void add_claim(claim *c, px_unit *unit, lock *l, bool alone)
     l->last = c;
     l->claims_alone += alone;
     if (!c->granted)
-        unit->claims_missing++;
+        write_group->claims_missing++;
 }
 
 /* Grants what may be granted from `c` on, now that what stood before it is gone. Other claims of
- * the same unit may be granted by another thread at this moment, in another table. */
-static void grant_from(claim *c, px_unit **ready)
+ * the same write group may be granted by another thread at this moment, in another table. */
+static void grant_from(claim *c, px_write_group **ready)
 {
     while (c != NULL && !c->granted) {
         const claim *before = c->previous;
         if (before != NULL && (c->alone || before->alone || !before->granted))
             return;
         c->granted = true;
-        if (atomic_fetch_sub(&c->unit->claims_missing, 1) == 1) {
-            c->unit->message.next = (px_message *)*ready;
-            *ready = c->unit;
+        if (atomic_fetch_sub(&c->write_group->claims_missing, 1) == 1) {
+            c->write_group->message.next = (px_message *)*ready;
+            *ready = c->write_group;
         }
         c = c->next;
     }
 }
 
-static void remove_claim(claim *c, px_unit **ready)
+static void remove_claim(claim *c, px_write_group **ready)
 {
     lock *l = c->lock;
     if (c->previous != NULL)
@@ -243,14 +245,14 @@ static void remove_claim(claim *c, px_unit **ready)
         grant_from(c->next, ready);
 }
 
-static px_unit *remove_claims(px_unit *unit)
+static px_write_group *remove_claims(px_write_group *write_group)
 {
-    px_unit *ready = NULL;
-    for (size_t i = 0; i < unit->claim_count; i++)
-        if (unit->claims[i].lock != NULL)
-            remove_claim(&unit->claims[i], &ready);
-    unit->claim_count = 0;
-    unit->claims_missing = 0;
+    px_write_group *ready = NULL;
+    for (size_t i = 0; i < write_group->claim_count; i++)
+        if (write_group->claims[i].lock != NULL)
+            remove_claim(&write_group->claims[i], &ready);
+    write_group->claim_count = 0;
+    write_group->claims_missing = 0;
     return ready;
 }
 
@@ -258,8 +260,8 @@ static px_unit *remove_claims(px_unit *unit)
  * the second of the hash of a known key. */
 enum { PLACES = 2 };
 
-/* Units that hold keys, or wait for them, hold their hashes as well from now on. No unit holds a
- * hash alone yet. */
+/* Units that hold keys, or wait for them, hold their hashes as well from now on. No write group
+ * holds a hash alone yet. */
 static void hold_hashes(key_table *table)
 {
     table->calm = 0;
@@ -271,98 +273,100 @@ static void hold_hashes(key_table *table)
         next = l->chain;
         put_lock(table, l);
         for (claim *c = l->first; c != NULL; c = c->next)
-            add_claim(c + 1, c->unit, find_lock(table, l->hash, 0, false), false);
+            add_claim(c + 1, c->write_group, find_lock(table, l->hash, 0, false), false);
     }
 }
 
-/* Rows whose key is not known go first: a unit that holds a hash alone needs no more for its
+/* Rows whose key is not known go first: a write group that holds a hash alone needs no more for its
  * rows. */
-static void claim_rows(px_unit *unit)
+static void claim_rows(px_write_group *write_group)
 {
-    for (size_t i = 0; i < unit->row_count; i++) {
-        const px_unit_key *key = &unit->keys[i];
-        claim *places = &unit->claims[PLACES * i];
+    for (size_t i = 0; i < write_group->row_count; i++) {
+        const px_write_group_key *key = &write_group->keys[i];
+        claim *places = &write_group->claims[PLACES * i];
         places[0].lock = places[1].lock = NULL;
         if (key->constant)
             continue;
-        key_table *table = unit->tables[key->table].keys;
+        key_table *table = write_group->tables[key->table].keys;
         hold_hashes(table);
-        add_claim(places, unit, find_lock(table, key->hash, 0, false), true);
+        add_claim(places, write_group, find_lock(table, key->hash, 0, false), true);
     }
-    for (size_t i = 0; i < unit->row_count; i++) {
-        const px_unit_key *key = &unit->keys[i];
-        key_table *table = unit->tables[key->table].keys;
-        claim *places = &unit->claims[PLACES * i];
+    for (size_t i = 0; i < write_group->row_count; i++) {
+        const px_write_group_key *key = &write_group->keys[i];
+        key_table *table = write_group->tables[key->table].keys;
+        claim *places = &write_group->claims[PLACES * i];
         if (!key->constant)
             continue;
         if (table->hashes)
-            add_claim(places + 1, unit, find_lock(table, key->hash, 0, false), false);
-        add_claim(places, unit, find_lock(table, key->hash, key->fingerprint, true), true);
+            add_claim(places + 1, write_group, find_lock(table, key->hash, 0, false), false);
+        add_claim(places, write_group, find_lock(table, key->hash, key->fingerprint, true), true);
     }
 }
 
-/* ---- the mutexes of a unit's tables ---- */
+/* ---- the mutexes of a write group's tables ---- */
 
-static void find_tables(px_unit *unit)
+static void find_tables(px_write_group *write_group)
 {
-    unit->locked = pgw_arena_alloc(&unit->arena, unit->table_count * sizeof(key_table *));
-    for (size_t i = 0; i < unit->table_count; i++) {
-        key_table *table = take_table(unit->tables[i].name);
+    write_group->locked =
+        pgw_arena_alloc(&write_group->arena, write_group->table_count * sizeof(key_table *));
+    for (size_t i = 0; i < write_group->table_count; i++) {
+        key_table *table = take_table(write_group->tables[i].name);
         size_t at = i;
-        for (; at > 0 && unit->locked[at - 1] > table; at--)
-            unit->locked[at] = unit->locked[at - 1];
-        unit->locked[at] = unit->tables[i].keys = table;
+        for (; at > 0 && write_group->locked[at - 1] > table; at--)
+            write_group->locked[at] = write_group->locked[at - 1];
+        write_group->locked[at] = write_group->tables[i].keys = table;
     }
 }
 
 /* Every thread takes the mutexes of tables in the same order. */
-static void lock_tables(const px_unit *unit)
+static void lock_tables(const px_write_group *write_group)
 {
-    for (size_t i = 0; i < unit->table_count; i++)
-        pthread_mutex_lock(&unit->locked[i]->mutex);
+    for (size_t i = 0; i < write_group->table_count; i++)
+        pthread_mutex_lock(&write_group->locked[i]->mutex);
 }
 
-static void unlock_tables(const px_unit *unit)
+static void unlock_tables(const px_write_group *write_group)
 {
-    for (size_t i = unit->table_count; i-- > 0;)
-        pthread_mutex_unlock(&unit->locked[i]->mutex);
+    for (size_t i = write_group->table_count; i-- > 0;)
+        pthread_mutex_unlock(&write_group->locked[i]->mutex);
 }
 
-/* Room in the unit's arena for claims, which is not zeroed if they are many. */
-static claim *room_for(px_unit *unit, size_t claims)
+/* Room in the write group's arena for claims, which is not zeroed if they are many. */
+static claim *room_for(px_write_group *write_group, size_t claims)
 {
     enum { FEW = 64 };
     pgw_buf room = {0};
     if (claims <= FEW)
-        return pgw_arena_alloc(&unit->arena, claims * sizeof *unit->claims);
-    pgw_buf_reserve(&room, claims * sizeof *unit->claims);
-    room.len = claims * sizeof *unit->claims;
-    return (claim *)pgw_arena_keep(&unit->arena, &room).ptr;
+        return pgw_arena_alloc(&write_group->arena, claims * sizeof *write_group->claims);
+    pgw_buf_reserve(&room, claims * sizeof *write_group->claims);
+    room.len = claims * sizeof *write_group->claims;
+    return (claim *)pgw_arena_keep(&write_group->arena, &room).ptr;
 }
 
 /* ---- the interface ---- */
 
-bool px_keylocks_claim(px_unit *unit)
+bool px_keylocks_claim(px_write_group *write_group)
 {
-    if (unit->row_count == 0)
+    if (write_group->row_count == 0)
         return true;
-    find_tables(unit);
-    unit->claims = room_for(unit, PLACES * unit->row_count);
-    unit->claims_missing = 0;
-    unit->claim_count = PLACES * unit->row_count;
-    lock_tables(unit);
-    claim_rows(unit);
-    bool granted = unit->claims_missing == 0;
-    unlock_tables(unit);
+    find_tables(write_group);
+    write_group->claims = room_for(write_group, PLACES * write_group->row_count);
+    write_group->claims_missing = 0;
+    write_group->claim_count = PLACES * write_group->row_count;
+    lock_tables(write_group);
+    claim_rows(write_group);
+    bool granted = write_group->claims_missing == 0;
+    unlock_tables(write_group);
     return granted;
 }
 
-/* Turns a list of granted units round: units were put in front, so that the last comes first. */
-static px_unit *reversed(px_unit *list)
+/* Turns a list of granted write groups round: write groups were put in front, so that the last
+ * comes first. */
+static px_write_group *reversed(px_write_group *list)
 {
-    px_unit *result = NULL;
+    px_write_group *result = NULL;
     while (list != NULL) {
-        px_unit *next = px_keylocks_next(list);
+        px_write_group *next = px_keylocks_next(list);
         list->message.next = (px_message *)result;
         result = list;
         list = next;
@@ -370,22 +374,22 @@ static px_unit *reversed(px_unit *list)
     return result;
 }
 
-px_unit *px_keylocks_release(px_unit *unit)
+px_write_group *px_keylocks_release(px_write_group *write_group)
 {
-    if (unit->claim_count == 0)
+    if (write_group->claim_count == 0)
         return NULL;
-    lock_tables(unit);
-    px_unit *ready = reversed(remove_claims(unit));
-    unlock_tables(unit);
+    lock_tables(write_group);
+    px_write_group *ready = reversed(remove_claims(write_group));
+    unlock_tables(write_group);
     return ready;
 }
 
-bool px_keylocks_cancel(px_unit *unit, px_unit **granted)
+bool px_keylocks_cancel(px_write_group *write_group, px_write_group **granted)
 {
-    lock_tables(unit);
-    bool waiting = unit->claims_missing > 0;
-    *granted = waiting ? reversed(remove_claims(unit)) : NULL;
-    unlock_tables(unit);
+    lock_tables(write_group);
+    bool waiting = write_group->claims_missing > 0;
+    *granted = waiting ? reversed(remove_claims(write_group)) : NULL;
+    unlock_tables(write_group);
     return waiting;
 }
 

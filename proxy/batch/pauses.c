@@ -12,19 +12,20 @@ static void arm(px_pauses *pauses, uint64_t due)
         uv_timer_start(pauses->timer, on_timer, in, 0);
 }
 
-/* Goes from the last unit to the first: each is put in front of its queue, so they keep their
- * order. */
+/* Goes from the last write group to the first: each is put in front of its queue, so they keep
+ * their order. */
 static void on_timer(uv_timer_t *timer)
 {
     px_pauses *pauses = timer->data;
-    for (px_unit *unit = pauses->units.last, *previous; unit != NULL; unit = previous) {
-        previous = unit->previous;
-        if (unit->again_at > px_worker_now(pauses->worker)) {
-            arm(pauses, unit->again_at);
+    for (px_write_group *write_group = pauses->write_groups.last, *previous; write_group != NULL;
+         write_group = previous) {
+        previous = write_group->previous;
+        if (write_group->again_at > px_worker_now(pauses->worker)) {
+            arm(pauses, write_group->again_at);
             continue;
         }
-        px_pauses_remove(pauses, unit);
-        pauses->ops->over(pauses->owner, unit);
+        px_pauses_remove(pauses, write_group);
+        pauses->ops->over(pauses->owner, write_group);
     }
     pauses->ops->due(pauses->owner);
 }
@@ -47,14 +48,14 @@ void px_pauses_end(px_pauses *pauses)
     uv_close((uv_handle_t *)pauses->timer, free_handle);
 }
 
-void px_pauses_add(px_pauses *pauses, px_unit *unit, uint32_t ms)
+void px_pauses_add(px_pauses *pauses, px_write_group *write_group, uint32_t ms)
 {
-    unit->again_at = px_worker_now(pauses->worker) + ms;
-    px_unit_chain_add(&pauses->units, unit);
-    arm(pauses, unit->again_at);
+    write_group->again_at = px_worker_now(pauses->worker) + ms;
+    px_write_group_chain_add(&pauses->write_groups, write_group);
+    arm(pauses, write_group->again_at);
 }
 
-void px_pauses_remove(px_pauses *pauses, px_unit *unit)
+void px_pauses_remove(px_pauses *pauses, px_write_group *write_group)
 {
-    px_unit_chain_remove(&pauses->units, unit);
+    px_write_group_chain_remove(&pauses->write_groups, write_group);
 }

@@ -10,14 +10,14 @@ enum {
 
 /* ---- the table ---- */
 
-static size_t slot_of(const px_queue_table *table, const px_unit *unit)
+static size_t slot_of(const px_queue_table *table, const px_write_group *write_group)
 {
-    uint64_t place = unit->several_partitions ? UINT64_MAX : unit->partition;
-    uint64_t mixed = (unit->merge_hash ^ place) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t place = write_group->several_partitions ? UINT64_MAX : write_group->partition;
+    uint64_t mixed = (write_group->merge_hash ^ place) * UINT64_C(0x9e3779b97f4a7c15);
     return (mixed >> 32) & (table->slot_count - 1);
 }
 
-static bool same_tables(const px_unit *a, const px_unit *b)
+static bool same_tables(const px_write_group *a, const px_write_group *b)
 {
     bool same = a->table_count == b->table_count;
     for (size_t i = 0; same && i < a->table_count; i++)
@@ -25,7 +25,7 @@ static bool same_tables(const px_unit *a, const px_unit *b)
     return same;
 }
 
-static bool same_statement(const px_unit_prepared *a, const px_unit_prepared *b)
+static bool same_statement(const px_write_group_prepared *a, const px_write_group_prepared *b)
 {
     return pgw_slice_eq(a->name, b->name) && pgw_slice_eq(a->text, b->text) &&
            pgw_slice_eq(a->columns, b->columns) && a->type_count == b->type_count &&
@@ -33,7 +33,7 @@ static bool same_statement(const px_unit_prepared *a, const px_unit_prepared *b)
             memcmp(a->types, b->types, a->type_count * sizeof *a->types) == 0);
 }
 
-static bool same_statements(const px_unit *a, const px_unit *b)
+static bool same_statements(const px_write_group *a, const px_write_group *b)
 {
     bool same = a->prepared_count == b->prepared_count;
     for (size_t i = 0; same && i < a->prepared_count; i++)
@@ -42,56 +42,57 @@ static bool same_statements(const px_unit *a, const px_unit *b)
 }
 
 /* The hash alone is no proof: clients choose what goes into it. */
-static bool same_key(const px_unit *a, const px_unit *b)
+static bool same_key(const px_write_group *a, const px_write_group *b)
 {
     return a->merge_hash == b->merge_hash && a->kind == b->kind && a->epoch == b->epoch &&
            a->several_partitions == b->several_partitions &&
            (a->several_partitions || a->partition == b->partition) && same_tables(a, b) &&
            px_identity_shares(a->identity, b->identity) && pgw_slice_eq(a->head, b->head) &&
            pgw_slice_eq(a->tail, b->tail) && pgw_slice_eq(a->conditions, b->conditions) &&
-           (a->kind != PX_UNIT_PARAMS || same_statements(a, b));
+           (a->kind != PX_WRITE_GROUP_PARAMS || same_statements(a, b));
 }
 
-static void copy_tables(px_unit *key, const px_unit *unit, pgw_arena *arena)
+static void copy_tables(px_write_group *key, const px_write_group *write_group, pgw_arena *arena)
 {
-    key->tables = pgw_arena_alloc(arena, unit->table_count * sizeof *key->tables);
-    key->table_count = unit->table_count;
-    for (size_t i = 0; i < unit->table_count; i++)
-        key->tables[i].name = pgw_arena_printf(arena, "%s", unit->tables[i].name);
+    key->tables = pgw_arena_alloc(arena, write_group->table_count * sizeof *key->tables);
+    key->table_count = write_group->table_count;
+    for (size_t i = 0; i < write_group->table_count; i++)
+        key->tables[i].name = pgw_arena_printf(arena, "%s", write_group->tables[i].name);
 }
 
-static void copy_statement(px_unit_prepared *to, const px_unit_prepared *from, pgw_arena *arena)
+static void copy_statement(px_write_group_prepared *to, const px_write_group_prepared *from,
+                           pgw_arena *arena)
 {
     uint32_t *types = pgw_arena_alloc(arena, (from->type_count + 1) * sizeof *types);
     if (from->type_count > 0)
         memcpy(types, from->types, from->type_count * sizeof *types);
-    *to = (px_unit_prepared){.name = pgw_arena_copy(arena, from->name),
-                             .text = pgw_arena_copy(arena, from->text),
-                             .types = types,
-                             .type_count = from->type_count,
-                             .columns = pgw_arena_copy(arena, from->columns)};
+    *to = (px_write_group_prepared){.name = pgw_arena_copy(arena, from->name),
+                                    .text = pgw_arena_copy(arena, from->text),
+                                    .types = types,
+                                    .type_count = from->type_count,
+                                    .columns = pgw_arena_copy(arena, from->columns)};
 }
 
-static void copy_key(px_queue *queue, const px_unit *unit)
+static void copy_key(px_queue *queue, const px_write_group *write_group)
 {
-    px_unit *key = &queue->key;
+    px_write_group *key = &queue->key;
     pgw_arena *arena = &queue->arena;
-    key->kind = unit->kind;
-    key->identity = px_identity_take(unit->identity);
-    copy_tables(key, unit, arena);
-    key->epoch = unit->epoch;
-    key->several_partitions = unit->several_partitions;
-    key->partition = unit->partition;
-    key->head = pgw_arena_copy(arena, unit->head);
-    key->tail = pgw_arena_copy(arena, unit->tail);
-    key->conditions = pgw_arena_copy(arena, unit->conditions);
-    key->merge_hash = unit->merge_hash;
-    if (unit->kind != PX_UNIT_PARAMS)
+    key->kind = write_group->kind;
+    key->identity = px_identity_take(write_group->identity);
+    copy_tables(key, write_group, arena);
+    key->epoch = write_group->epoch;
+    key->several_partitions = write_group->several_partitions;
+    key->partition = write_group->partition;
+    key->head = pgw_arena_copy(arena, write_group->head);
+    key->tail = pgw_arena_copy(arena, write_group->tail);
+    key->conditions = pgw_arena_copy(arena, write_group->conditions);
+    key->merge_hash = write_group->merge_hash;
+    if (write_group->kind != PX_WRITE_GROUP_PARAMS)
         return;
-    key->prepared = pgw_arena_alloc(arena, unit->prepared_count * sizeof *key->prepared);
-    key->prepared_count = unit->prepared_count;
-    for (size_t i = 0; i < unit->prepared_count; i++)
-        copy_statement(&key->prepared[i], &unit->prepared[i], arena);
+    key->prepared = pgw_arena_alloc(arena, write_group->prepared_count * sizeof *key->prepared);
+    key->prepared_count = write_group->prepared_count;
+    for (size_t i = 0; i < write_group->prepared_count; i++)
+        copy_statement(&key->prepared[i], &write_group->prepared[i], arena);
 }
 
 static void grow(px_queue_table *table)
@@ -111,7 +112,7 @@ static void grow(px_queue_table *table)
 }
 
 /* The bytes of the texts in the key, which a client may make long. */
-static size_t text_bytes(const px_unit *key)
+static size_t text_bytes(const px_write_group *key)
 {
     size_t bytes = key->head.len + key->tail.len + key->conditions.len;
     for (size_t i = 0; i < key->prepared_count; i++)
@@ -119,17 +120,17 @@ static size_t text_bytes(const px_unit *key)
     return bytes;
 }
 
-px_queue *px_queue_find(px_queue_table *table, const px_unit *unit)
+px_queue *px_queue_find(px_queue_table *table, const px_write_group *write_group)
 {
     if (table->count >= table->slot_count)
         grow(table);
-    size_t slot = slot_of(table, unit);
+    size_t slot = slot_of(table, write_group);
     for (px_queue *queue = table->slots[slot]; queue != NULL; queue = queue->chain)
-        if (same_key(&queue->key, unit))
+        if (same_key(&queue->key, write_group))
             return queue;
     px_queue *queue = pgw_calloc(1, sizeof *queue);
-    copy_key(queue, unit);
-    queue->table = unit->tables[0].config;
+    copy_key(queue, write_group);
+    queue->table = write_group->tables[0].config;
     queue->limit_rows = queue->table->batch.rows;
     queue->limit_bytes = queue->table->batch.bytes;
     queue->quick_ms = UINT64_MAX;
@@ -189,36 +190,36 @@ void px_queue_configure(px_queue *queue, const cfg_table *table)
         queue->limit_bytes = table->batch.bytes;
 }
 
-static void count_in(px_queue *queue, px_unit *unit)
+static void count_in(px_queue *queue, px_write_group *write_group)
 {
-    unit->batch_bytes = 0;
-    for (size_t i = 0; i < unit->statement_count; i++)
-        unit->batch_bytes += unit->statements[i].bytes;
-    queue->units++;
-    queue->rows += unit->row_count;
-    queue->bytes += unit->batch_bytes;
-    unit->queue = queue;
-    unit->state = PX_UNIT_QUEUED;
+    write_group->batch_bytes = 0;
+    for (size_t i = 0; i < write_group->statement_count; i++)
+        write_group->batch_bytes += write_group->statements[i].bytes;
+    queue->write_groups++;
+    queue->rows += write_group->row_count;
+    queue->bytes += write_group->batch_bytes;
+    write_group->queue = queue;
+    write_group->state = PX_WRITE_GROUP_QUEUED;
 }
 
-void px_queue_push(px_queue *queue, px_unit *unit)
+void px_queue_push(px_queue *queue, px_write_group *write_group)
 {
-    px_unit_chain_add(&queue->waiting, unit);
-    count_in(queue, unit);
+    px_write_group_chain_add(&queue->waiting, write_group);
+    count_in(queue, write_group);
 }
 
-void px_queue_push_front(px_queue *queue, px_unit *unit)
+void px_queue_push_front(px_queue *queue, px_write_group *write_group)
 {
-    px_unit_chain_add_first(&queue->waiting, unit);
-    count_in(queue, unit);
+    px_write_group_chain_add_first(&queue->waiting, write_group);
+    count_in(queue, write_group);
 }
 
-void px_queue_remove(px_queue *queue, px_unit *unit)
+void px_queue_remove(px_queue *queue, px_write_group *write_group)
 {
-    px_unit_chain_remove(&queue->waiting, unit);
-    queue->units--;
-    queue->rows -= unit->row_count;
-    queue->bytes -= unit->batch_bytes;
+    px_write_group_chain_remove(&queue->waiting, write_group);
+    queue->write_groups--;
+    queue->rows -= write_group->row_count;
+    queue->bytes -= write_group->batch_bytes;
 }
 
 bool px_queue_is_full(const px_queue *queue)
@@ -226,30 +227,31 @@ bool px_queue_is_full(const px_queue *queue)
     return queue->rows >= queue->limit_rows || queue->bytes >= queue->limit_bytes;
 }
 
-/* Whether a unit is to have a batch of its own while others wait. */
-static bool travels_alone(const px_queue *queue, const px_unit *unit)
+/* Whether a write group is to have a batch of its own while others wait. */
+static bool travels_alone(const px_queue *queue, const px_write_group *write_group)
 {
-    return unit->send_alone || unit->row_count > queue->limit_rows / 2 ||
-           unit->batch_bytes > queue->limit_bytes / 2;
+    return write_group->send_alone || write_group->row_count > queue->limit_rows / 2 ||
+           write_group->batch_bytes > queue->limit_bytes / 2;
 }
 
-static bool key_before(const px_unit_key *a, const px_unit_key *b)
+static bool key_before(const px_write_group_key *a, const px_write_group_key *b)
 {
     return a->hash != b->hash ? a->hash < b->hash : a->fingerprint < b->fingerprint;
 }
 
-static px_unit_key least_key(const px_unit *unit)
+static px_write_group_key least_key(const px_write_group *write_group)
 {
-    px_unit_key least = unit->row_count > 0 ? unit->keys[0] : (px_unit_key){0};
-    for (size_t i = 1; i < unit->row_count; i++)
-        if (key_before(&unit->keys[i], &least))
-            least = unit->keys[i];
+    px_write_group_key least =
+        write_group->row_count > 0 ? write_group->keys[0] : (px_write_group_key){0};
+    for (size_t i = 1; i < write_group->row_count; i++)
+        if (key_before(&write_group->keys[i], &least))
+            least = write_group->keys[i];
     return least;
 }
 
-static int compare_units(const void *a, const void *b)
+static int compare_write_groups(const void *a, const void *b)
 {
-    const px_unit *const *left = a, *const *right = b;
+    const px_write_group *const *left = a, *const *right = b;
     if (key_before(&(*left)->least, &(*right)->least))
         return -1;
     return key_before(&(*right)->least, &(*left)->least);
@@ -257,18 +259,18 @@ static int compare_units(const void *a, const void *b)
 
 static void take_first(px_queue *queue, px_batch *batch)
 {
-    px_unit *unit = queue->waiting.first;
-    px_queue_remove(queue, unit);
-    unit->state = PX_UNIT_FLYING;
-    unit->least = least_key(unit);
-    batch->rows += unit->row_count;
-    px_batch_add(batch, unit);
+    px_write_group *write_group = queue->waiting.first;
+    px_queue_remove(queue, write_group);
+    write_group->state = PX_WRITE_GROUP_FLYING;
+    write_group->least = least_key(write_group);
+    batch->rows += write_group->row_count;
+    px_batch_add(batch, write_group);
 }
 
-/* How many units may be in a batch with this one, of at most `most`. */
-static size_t least_company(size_t most, const px_unit *unit)
+/* How many write groups may be in a batch with this one, of at most `most`. */
+static size_t least_company(size_t most, const px_write_group *write_group)
 {
-    return unit->company > 0 && unit->company < most ? unit->company : most;
+    return write_group->company > 0 && write_group->company < most ? write_group->company : most;
 }
 
 px_batch *px_queue_form(px_queue *queue, uint64_t now)
@@ -282,16 +284,18 @@ px_batch *px_queue_form(px_queue *queue, uint64_t now)
     size_t most = least_company(SIZE_MAX, queue->waiting.first);
     take_first(queue, batch);
     while (!alone && queue->waiting.first != NULL) {
-        const px_unit *unit = queue->waiting.first;
-        bytes += unit->batch_bytes;
-        most = least_company(most, unit);
-        if (travels_alone(queue, unit) || bytes > queue->limit_bytes ||
-            batch->attempt.count >= most || batch->rows + unit->row_count > queue->limit_rows)
+        const px_write_group *write_group = queue->waiting.first;
+        bytes += write_group->batch_bytes;
+        most = least_company(most, write_group);
+        if (travels_alone(queue, write_group) || bytes > queue->limit_bytes ||
+            batch->attempt.count >= most ||
+            batch->rows + write_group->row_count > queue->limit_rows)
             break;
         take_first(queue, batch);
     }
     if (batch->attempt.count > 1)
-        qsort(batch->units, batch->attempt.count, sizeof *batch->units, compare_units);
+        qsort(batch->write_groups, batch->attempt.count, sizeof *batch->write_groups,
+              compare_write_groups);
     return batch;
 }
 

@@ -1,25 +1,26 @@
 /*
- * queue: the units of one table, merge key and partition (or lane of several) that wait for a batch
- * together; how many of them the next batch takes; and the order in which queues get links.
+ * queue: the write groups of one table, merge key and partition (or lane of several) that wait for
+ * a batch together; how many of them the next batch takes; and the order in which queues get links.
  */
 #ifndef PX_QUEUE_H
 #define PX_QUEUE_H
 
 #include "proxy/batch/batch.h"
-#include "proxy/batch/unit_list.h"
+#include "proxy/batch/write_group_list.h"
 
-typedef enum px_unit_state {
-    PX_UNIT_NEW,
-    PX_UNIT_WAITING, /* the unit waits for rows with the same keys; on the batcher's list */
-    PX_UNIT_QUEUED,  /* the unit waits for a batch; on its queue's list */
-    PX_UNIT_FLYING,  /* the unit is in a batch */
-    PX_UNIT_PAUSING, /* the unit waits to be sent again; on the list of pauses */
-    PX_UNIT_DONE     /* the unit has its outcome; the owner must not touch it again */
-} px_unit_state;
+typedef enum px_write_group_state {
+    PX_WRITE_GROUP_NEW,
+    PX_WRITE_GROUP_WAITING, /* the write group waits for rows with the same keys; on the batcher's
+                               list */
+    PX_WRITE_GROUP_QUEUED,  /* the write group waits for a batch; on its queue's list */
+    PX_WRITE_GROUP_FLYING,  /* the write group is in a batch */
+    PX_WRITE_GROUP_PAUSING, /* the write group waits to be sent again; on the list of pauses */
+    PX_WRITE_GROUP_DONE     /* the write group has its outcome; the owner must not touch it again */
+} px_write_group_state;
 
 typedef enum px_queue_state {
-    PX_QUEUE_EMPTY,   /* no unit waits or is in a batch; in the table of queues only */
-    PX_QUEUE_HOLDING, /* the first unit waits for wait_ms; on the schedule's list */
+    PX_QUEUE_EMPTY,   /* no write group waits or is in a batch; in the table of queues only */
+    PX_QUEUE_HOLDING, /* the first write group waits for wait_ms; on the schedule's list */
     PX_QUEUE_READY,   /* the queue waits for a link; in its pool's heap */
     PX_QUEUE_FLYING   /* a batch of it is on a link, and no other may leave yet */
 } px_queue_state;
@@ -30,14 +31,14 @@ enum { PX_QUEUE_FLIGHTS = 2 };
 typedef struct px_queue {
     struct px_queue *chain; /* the next queue in one slot of the table */
     pgw_arena arena;
-    px_unit key; /* the merge key: its fields are copies, and nothing else is set */
+    px_write_group key; /* the merge key: its fields are copies, and nothing else is set */
     struct px_pool *pool;
-    const cfg_table *table; /* the settings of the latest unit */
+    const cfg_table *table; /* the settings of the latest write group */
     px_queue_state state;
 
-    px_unit_chain waiting; /* units that wait for a batch: first come, first served */
-    size_t units, rows, bytes;
-    uint64_t limit_rows, limit_bytes; /* the most for a batch of several units */
+    px_write_group_chain waiting; /* write groups that wait for a batch: first come, first served */
+    size_t write_groups, rows, bytes;
+    uint64_t limit_rows, limit_bytes; /* the most for a batch of several write groups */
     bool joined; /* rows failed when they were merged, and not alone: they are not merged again */
     uint64_t idle_since, ready_since; /* scales: px_worker_now(); px_worker_clock() */
 
@@ -56,24 +57,25 @@ typedef struct px_queue_table {
     size_t bytes; /* bytes of the texts in the queues' keys */
 } px_queue_table;
 
-/* The queue of the unit's merge key and partition, made if it is not there (then its pool is NULL).
+/* The queue of the write group's merge key and partition, made if it is not there (then its pool is
+ * NULL).
  */
-px_queue *px_queue_find(px_queue_table *table, const px_unit *unit);
+px_queue *px_queue_find(px_queue_table *table, const px_write_group *write_group);
 /* Frees queues that were empty since before `since`; `on_free` is told of each (may be NULL). */
 void px_queue_sweep(px_queue_table *table, uint64_t since, void (*on_free)(px_queue *queue));
 void px_queue_table_free(px_queue_table *table);
 
 /* ---- one queue ---- */
 
-/* The settings of the latest unit hold, as after a reload. */
+/* The settings of the latest write group hold, as after a reload. */
 void px_queue_configure(px_queue *queue, const cfg_table *table);
-void px_queue_push(px_queue *queue, px_unit *unit);
-void px_queue_push_front(px_queue *queue, px_unit *unit);
-void px_queue_remove(px_queue *queue, px_unit *unit);
-/* Makes the next batch: its units are ordered by their least keys. The caller is to give it to
- * px_queue_land(). */
+void px_queue_push(px_queue *queue, px_write_group *write_group);
+void px_queue_push_front(px_queue *queue, px_write_group *write_group);
+void px_queue_remove(px_queue *queue, px_write_group *write_group);
+/* Makes the next batch: its write groups are ordered by their least keys. The caller is to give it
+ * to px_queue_land(). */
 px_batch *px_queue_form(px_queue *queue, uint64_t now);
-/* The batch, which has no units any more, is back, and is freed. */
+/* The batch, which has no write groups any more, is back, and is freed. */
 void px_queue_land(px_batch *batch);
 /* Whether a batch may leave now: none is under way, or it takes longer than it should. */
 bool px_queue_may_leave(const px_queue *queue, uint64_t now);
@@ -88,7 +90,7 @@ bool px_queue_is_full(const px_queue *queue);
 void px_queue_learn(px_queue *queue, uint64_t ms);
 void px_queue_refused(px_queue *queue);
 
-/* ---- which queue is next: a heap by the arrival of the first unit ---- */
+/* ---- which queue is next: a heap by the arrival of the first write group ---- */
 
 typedef struct px_ready {
     px_queue **heap;
@@ -97,7 +99,8 @@ typedef struct px_ready {
 
 void px_ready_add(px_ready *ready, px_queue *queue);
 void px_ready_remove(px_ready *ready, px_queue *queue);
-void px_ready_moved(px_ready *ready, px_queue *queue); /* the queue's first unit is another one */
+void px_ready_moved(px_ready *ready,
+                    px_queue *queue); /* the queue's first write group is another one */
 static inline px_queue *px_ready_first(const px_ready *ready)
 {
     return ready->count > 0 ? ready->heap[0] : NULL;

@@ -1,6 +1,6 @@
 /*
- * schedule: where each queue of a worker stands: empty, held until its first unit has waited for
- * wait_ms, ready for a link of its pool, or under way.
+ * schedule: where each queue of a worker stands: empty, held until its first write group has waited
+ * for wait_ms, ready for a link of its pool, or under way.
  */
 #ifndef PX_SCHEDULE_H
 #define PX_SCHEDULE_H
@@ -9,7 +9,7 @@
 
 typedef struct px_schedule {
     px_worker *worker;
-    px_queue *holding; /* queues whose first unit waits for wait_ms */
+    px_queue *holding; /* queues whose first write group waits for wait_ms */
     uv_timer_t *timer;
     void (*due)(void *owner);
     void *owner;

@@ -3,7 +3,7 @@
 #include "protocol/value_time.h"
 #include "proxy/backend/places/maps.h"
 #include "proxy/ingest/bind.h"
-#include "proxy/ingest/units.h"
+#include "proxy/ingest/write_groups.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/insert/key.h"
 #include "rewrite/insert/lift.h"
@@ -18,7 +18,7 @@ typedef struct row {
     uint64_t hash;
 } row;
 
-/* What the unit's text is rendered from. */
+/* What the write group's text is rendered from. */
 typedef struct origin {
     px_text *text;
     const px_template *like;
@@ -38,7 +38,7 @@ static void write_row(const origin *of, const row *it, const char *before, const
 {
     size_t len = (size_t)(of->text->text.ptr + it->close - from);
     /* There is mostly room for the whole row. */
-    char *to = pgw_buf_reserve(out, len + 2 * PX_UNIT_HASH_ROOM);
+    char *to = pgw_buf_reserve(out, len + 2 * PX_WRITE_GROUP_HASH_ROOM);
     if (before != NULL)
         to = (char *)memcpy(to, before, 2) + 2;
     to = (char *)memcpy(to, from, len) + len;
@@ -87,11 +87,11 @@ typedef struct filling {
     px_text *text;
     rw_plain_rows *rows;
     pgw_reading reading;
-    rw_key key;          /* The key of the row at hand. */
-    size_t count;        /* The number of rows that were read. */
-    row first;           /* Where a lone row stands in the text. */
-    px_unit_key claimed; /* What is claimed for a lone row. */
-    pgw_buf found, keys; /* Places and keys of many rows, one behind the other. */
+    rw_key key;                 /* The key of the row at hand. */
+    size_t count;               /* The number of rows that were read. */
+    row first;                  /* Where a lone row stands in the text. */
+    px_write_group_key claimed; /* What is claimed for a lone row. */
+    pgw_buf found, keys;        /* Places and keys of many rows, one behind the other. */
 } filling;
 
 static bool read_quickly(const filling *in, const px_key_cell *of, const rw_plain_cell *cell,
@@ -145,22 +145,22 @@ static bool read_key(filling *in)
 static void add_row(filling *in)
 {
     row *found = &in->first;
-    px_unit_key *claimed = &in->claimed;
+    px_write_group_key *claimed = &in->claimed;
     if (in->count++ > 0 || in->rows->more) {
         found = (row *)pgw_buf_reserve(&in->found, sizeof *found);
-        claimed = (px_unit_key *)pgw_buf_reserve(&in->keys, sizeof *claimed);
+        claimed = (px_write_group_key *)pgw_buf_reserve(&in->keys, sizeof *claimed);
         in->found.len += sizeof *found;
         in->keys.len += sizeof *claimed;
     }
     *found = (row){(uint32_t)in->rows->open, (uint32_t)in->rows->close, in->key.hash};
-    *claimed = px_unit_key_of(in->table, &in->key);
+    *claimed = px_write_group_key_of(in->table, &in->key);
 }
 
-/* Makes a buffer of many rows, or `one`, the unit's. */
-static void *keep_all(px_unit *unit, pgw_buf *many, const void *one, size_t size)
+/* Makes a buffer of many rows, or `one`, the write group's. */
+static void *keep_all(px_write_group *write_group, pgw_buf *many, const void *one, size_t size)
 {
-    pgw_slice kept = many->len > 0 ? pgw_arena_keep(&unit->arena, many)
-                                   : pgw_arena_copy(&unit->arena, (pgw_slice){one, size});
+    pgw_slice kept = many->len > 0 ? pgw_arena_keep(&write_group->arena, many)
+                                   : pgw_arena_copy(&write_group->arena, (pgw_slice){one, size});
     return (void *)kept.ptr;
 }
 
@@ -207,54 +207,59 @@ static const pgw_slice *lift(const filling *in)
 }
 
 /* Adds rows, which take as much in a batch as if they had been parsed. */
-static void add_rows(px_unit *unit, filling *in, const row *rows)
+static void add_rows(px_write_group *write_group, filling *in, const row *rows)
 {
-    struct px_unit_statement *statement = unit->statements;
-    statement->bytes = in->count * PX_UNIT_HASH_ROOM;
-    if (unit->kind != PX_UNIT_ROWS)
+    struct px_write_group_statement *statement = write_group->statements;
+    statement->bytes = in->count * PX_WRITE_GROUP_HASH_ROOM;
+    if (write_group->kind != PX_WRITE_GROUP_ROWS)
         statement->bytes += in->text->text.len - in->like->outside + in->like->added;
-    for (size_t r = 0; r < in->count && unit->kind == PX_UNIT_ROWS; r++)
+    for (size_t r = 0; r < in->count && write_group->kind == PX_WRITE_GROUP_ROWS; r++)
         statement->bytes += rows[r].close + 1 - rows[r].open;
-    px_unit_set_keys(unit, keep_all(unit, &in->keys, &in->claimed, sizeof in->claimed), in->count);
-    unit->bytes += unit->head.len + unit->tail.len + unit->conditions.len + statement->bytes +
-                   in->text->text.len;
+    px_write_group_set_keys(
+        write_group, keep_all(write_group, &in->keys, &in->claimed, sizeof in->claimed), in->count);
+    write_group->bytes += write_group->head.len + write_group->tail.len +
+                          write_group->conditions.len + statement->bytes + in->text->text.len;
 }
 
-static void set_source(px_unit *unit, filling *in)
+static void set_source(px_write_group *write_group, filling *in)
 {
-    origin *of = pgw_arena_alloc(&unit->arena, sizeof *of);
-    const row *rows = keep_all(unit, &in->found, &in->first, sizeof in->first);
-    add_rows(unit, in, rows);
+    origin *of = pgw_arena_alloc(&write_group->arena, sizeof *of);
+    const row *rows = keep_all(write_group, &in->found, &in->first, sizeof in->first);
+    add_rows(write_group, in, rows);
     *of = (origin){in->text, in->like, in->table, rows, in->count};
     px_text_take(in->text);
-    unit->source = (px_unit_source){of, write_rows, write_alone, drop_origin};
+    write_group->source = (px_write_group_source){of, write_rows, write_alone, drop_origin};
 }
 
-static px_unit *make_unit(px_owner *owner, const px_standing *standing, filling *in)
+static px_write_group *make_write_group(px_submitter *submitter, const px_standing *standing,
+                                        filling *in)
 {
     const px_template *like = in->like;
     const pgw_slice *values = like->lifts > 0 ? lift(in) : NULL;
     if (like->lifts > 0 && values == NULL)
         return NULL;
-    px_unit *unit = px_unit_of_rows(owner, standing, table_of(like), in->text->catalog);
-    unit->kind = like->unit.kind;
-    unit->head = like->unit.head;
-    unit->tail = like->unit.tail;
-    unit->conditions = like->unit.conditions;
-    unit->guarded = like->unit.guarded;
-    unit->merge_hash = like->unit.merge_hash;
-    unit->prepared = like->unit.prepared;
-    unit->prepared_count = like->unit.prepared_count;
-    unit->lifted = (px_unit_lifted){values, values != NULL ? like->lifts + 1 : 0,
-                                    .returns = like->unit.lifted.returns};
-    set_source(unit, in);
-    return unit;
+    px_write_group *write_group =
+        px_write_group_of_rows(submitter, standing, table_of(like), in->text->catalog);
+    write_group->kind = like->write_group.kind;
+    write_group->head = like->write_group.head;
+    write_group->tail = like->write_group.tail;
+    write_group->conditions = like->write_group.conditions;
+    write_group->guarded = like->write_group.guarded;
+    write_group->merge_hash = like->write_group.merge_hash;
+    write_group->prepared = like->write_group.prepared;
+    write_group->prepared_count = like->write_group.prepared_count;
+    write_group->lifted = (px_write_group_lifted){values, values != NULL ? like->lifts + 1 : 0,
+                                                  .returns = like->write_group.lifted.returns};
+    set_source(write_group, in);
+    return write_group;
 }
 
-/* Whether the unit's rows are of several partitions and may commit partition by partition. */
-static bool splits(const px_unit *unit)
+/* Whether the write group's rows are of several partitions and may commit partition by partition.
+ */
+static bool splits(const px_write_group *write_group)
 {
-    return unit->several_partitions && unit->tables[0].config->atomicity == CFG_ATOMICITY_PARTITION;
+    return write_group->several_partitions &&
+           write_group->tables[0].config->atomicity == CFG_ATOMICITY_PARTITION;
 }
 
 /* What stands behind many rows is known when these are read: the template may be another. */
@@ -321,13 +326,14 @@ static void set_asked(px_text *text, const px_alike_asked *asked)
     px_text_take(asked->text);
 }
 
-px_unit *px_alike_unit(px_owner *owner, const px_standing *standing, px_likeness *of,
-                       const pgw_env *env, const px_alike_asked *asked, px_text **text)
+px_write_group *px_alike_write_group(px_submitter *submitter, const px_standing *standing,
+                                     px_likeness *of, const pgw_env *env,
+                                     const px_alike_asked *asked, px_text **text)
 {
     pgw_value values[PX_TEMPLATE_KEY];
     bool known[PX_TEMPLATE_KEY];
     pgw_error error;
-    filling in = {.worker = owner->worker,
+    filling in = {.worker = submitter->worker,
                   .table = table_of(of->like),
                   .like = of->like,
                   .text = px_text_like(of->like->specimen, of->rows.text),
@@ -339,19 +345,19 @@ px_unit *px_alike_unit(px_owner *owner, const px_standing *standing, px_likeness
         in.key.all_known = in.key.all_known && known[k];
     }
     of->rows.text = in.text->text;
-    px_unit *unit = NULL;
+    px_write_group *write_group = NULL;
     if (read_rows(&in) && take_tail(&in, of))
-        unit = make_unit(owner, standing, &in);
-    if (unit != NULL && splits(unit)) {
-        px_unit_free(unit);
-        unit = NULL;
+        write_group = make_write_group(submitter, standing, &in);
+    if (write_group != NULL && splits(write_group)) {
+        px_write_group_free(write_group);
+        write_group = NULL;
     }
     pgw_buf_free(&in.found);
     pgw_buf_free(&in.keys);
-    if (unit == NULL)
+    if (write_group == NULL)
         px_text_drop(in.text);
     else if (asked != NULL)
         set_asked(in.text, asked);
-    *text = unit != NULL ? in.text : NULL;
-    return unit;
+    *text = write_group != NULL ? in.text : NULL;
+    return write_group;
 }

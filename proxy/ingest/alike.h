@@ -1,5 +1,5 @@
 /*
- * alike: makes a unit of a text that differs from an earlier one in constants alone, without
+ * alike: makes a write group of a text that differs from an earlier one in constants alone, without
  * parsing it. A text for which this fails is parsed, with the same outcome.
  */
 #ifndef PX_ALIKE_H
@@ -17,10 +17,11 @@ typedef struct px_alike_asked {
  * nothing in `out`; else the caller is to px_text_drop(out->text). */
 PGW_MUST_CHECK bool px_alike_fill(const px_likeness *of, const rw_answer *answers,
                                   px_alike_asked *out);
-/* The unit of a text whose rows are all plain and have known keys, and the text, counted; the
- * caller is to set `done`. NULL: the text is to be parsed. `asked`: what was filled to get it;
+/* The write group of a text whose rows are all plain and have known keys, and the text, counted;
+ * the caller is to set `done`. NULL: the text is to be parsed. `asked`: what was filled to get it;
  * NULL: it is as its client sent it. */
-px_unit *px_alike_unit(px_owner *owner, const px_standing *standing, px_likeness *of,
-                       const pgw_env *env, const px_alike_asked *asked, px_text **text);
+px_write_group *px_alike_write_group(px_submitter *submitter, const px_standing *standing,
+                                     px_likeness *of, const pgw_env *env,
+                                     const px_alike_asked *asked, px_text **text);
 
 #endif

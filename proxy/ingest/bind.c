@@ -150,7 +150,7 @@ bool px_bind_keys(px_worker *worker, const px_plan *plan, const pgw_bind *bind, 
     bound->keys = NULL;
     bound->hashes = NULL;
     bound->known = 0;
-    if (insert->obstacle == RW_OBSTACLE_UNCOMPUTABLE)
+    if (insert->blocker == RW_BLOCKER_UNCOMPUTABLE)
         return true;
     rw_params params = {px_bind_parameters(plan->types, bind, arena), bind->value_count};
     pgw_reading reading = {env, arena, &bound->error};
@@ -199,9 +199,10 @@ static inline uint64_t number_of(const pgw_value *value)
 }
 
 /* A hash of the whole key is a fingerprint: equal keys have equal ones. */
-px_unit_key px_unit_key_of(const rw_table *table, const rw_key *key)
+px_write_group_key px_write_group_key_of(const rw_table *table, const rw_key *key)
 {
-    px_unit_key out = {.hash = key->whole, .constant = key->all_known, .partition = key->partition};
+    px_write_group_key out = {
+        .hash = key->whole, .constant = key->all_known, .partition = key->partition};
     if (!key->all_known)
         return out;
     if (table->hash_key_count == table->primary_key_count) {

@@ -6,7 +6,7 @@
 #define PX_BIND_H
 
 #include "protocol/frontend.h"
-#include "proxy/backend/base/unit.h"
+#include "proxy/backend/base/write_group.h"
 #include "proxy/ingest/plan.h"
 #include "rewrite/insert/key.h"
 
@@ -51,6 +51,6 @@ PGW_MUST_CHECK bool px_bind_within(const px_worker *worker, const rw_table *tabl
 bool px_bind_limit(px_worker *worker, const rw_table *table, size_t row_bytes, const rw_key *key,
                    pgw_error *error);
 /* What the batcher needs to know of a row's key. */
-px_unit_key px_unit_key_of(const rw_table *table, const rw_key *key);
+px_write_group_key px_write_group_key_of(const rw_table *table, const rw_key *key);
 
 #endif

@@ -214,10 +214,10 @@ void px_copy_response(const px_copy *copy, pgw_slice body, pgw_buf *out)
 }
 
 px_load *px_copy_load(px_copy *copy, px_worker *worker, px_identity *identity, pgw_slice statement,
-                      const px_load_ops *ops, void *owner)
+                      const px_load_ops *ops, void *submitter)
 {
     px_load *load = px_load_new(worker, identity, statement,
-                                px_map_count(worker, copy->copy->table), ops, owner);
+                                px_map_count(worker, copy->copy->table), ops, submitter);
     copy->apart = px_apart_new(worker, load, copy->copy, copy->rows);
     return load;
 }
@@ -228,9 +228,10 @@ px_load *px_copy_loads(const px_copy *copy)
 }
 
 void px_copy_draw(px_copy *copy, px_worker *worker, px_identity *identity, void (*moved)(void *),
-                  void *owner)
+                  void *submitter)
 {
-    copy->numbers = px_numbers_new(worker, identity, copy->copy->drawn->draws_from, moved, owner);
+    copy->numbers =
+        px_numbers_new(worker, identity, copy->copy->drawn->draws_from, moved, submitter);
 }
 
 bool px_copy_drawn(const px_copy *copy, uint32_t *sequence, int64_t *number)

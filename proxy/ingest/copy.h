@@ -20,7 +20,7 @@ void px_copy_free(px_copy *copy); /* NULL is fine */
  * drawn for `identity`. When `moved` is called, px_copy_data() is to be called, if only with no
  * bytes. */
 void px_copy_draw(px_copy *copy, px_worker *worker, px_identity *identity, void (*moved)(void *),
-                  void *owner);
+                  void *submitter);
 /* The last number that a row has got; false: none has. */
 PGW_MUST_CHECK bool px_copy_drawn(const px_copy *copy, uint32_t *sequence, int64_t *number);
 /* Whether numbers cannot be drawn any more: a COPY that is not in batches is to be failed. */
@@ -28,7 +28,7 @@ bool px_copy_lacks_numbers(const px_copy *copy);
 /* Before any data: has the rows stored in batches (load.h), so that px_copy_data() writes no
  * messages for the server any more. `statement` is the COPY as the server got it. */
 px_load *px_copy_load(px_copy *copy, px_worker *worker, px_identity *identity, pgw_slice statement,
-                      const px_load_ops *ops, void *owner);
+                      const px_load_ops *ops, void *submitter);
 px_load *px_copy_loads(const px_copy *copy); /* NULL: its rows are not stored in batches */
 /* Whether no more data is to come until batches are answered, or numbers are drawn. */
 bool px_copy_is_full(const px_copy *copy);

@@ -1,7 +1,7 @@
 #include "proxy/ingest/lifted.h"
 
 #include "proxy/ingest/plan_cache.h"
-#include "proxy/ingest/units.h"
+#include "proxy/ingest/write_groups.h"
 #include "rewrite/insert/lift.h"
 #include "rewrite/insert/parse.h"
 
@@ -50,7 +50,7 @@ static px_plan *plan_for(px_worker *worker, pgw_slice lifted, const px_text *tex
 }
 
 /* The row's values where they stand in the text, and its hash behind them. */
-static px_unit_lifted values_of(const px_plan *plan, const px_text *text, pgw_arena *arena)
+static px_write_group_lifted values_of(const px_plan *plan, const px_text *text, pgw_arena *arena)
 {
     const rw_insert *insert = text->script.statements[0].insert;
     size_t count = insert->lift_count;
@@ -63,7 +63,7 @@ static px_unit_lifted values_of(const px_plan *plan, const px_text *text, pgw_ar
     if (plan->form == RW_HASH_PARAMETER)
         values[count++] = pgw_arena_copy(arena, pgw_slice_buf(&hash));
     pgw_buf_free(&hash);
-    return (px_unit_lifted){values, count, .returns = insert->returning > 0};
+    return (px_write_group_lifted){values, count, .returns = insert->returning > 0};
 }
 
 /* Whether there is a statement of one row, all of which may be lifted, and a guard in it for the
@@ -75,17 +75,17 @@ static bool may_be_lifted(const px_text *text)
            insert->table->oid != 0;
 }
 
-const px_plan *px_lift(px_worker *worker, const px_text *text, px_unit *unit)
+const px_plan *px_lift(px_worker *worker, const px_text *text, px_write_group *write_group)
 {
     if (!may_be_lifted(text))
         return NULL;
     const rw_insert *insert = text->script.statements[0].insert;
     pgw_buf lifted = {0};
     rw_lift_text(insert, &lifted);
-    px_plan *plan = plan_for(worker, pgw_slice_buf(&lifted), text, unit->identity);
+    px_plan *plan = plan_for(worker, pgw_slice_buf(&lifted), text, write_group->identity);
     if (plan != NULL) {
-        px_unit_prepare(unit, plan);
-        unit->lifted = values_of(plan, text, &unit->arena);
+        px_write_group_prepare(write_group, plan);
+        write_group->lifted = values_of(plan, text, &write_group->arena);
     }
     pgw_buf_free(&lifted);
     return plan;

@@ -48,7 +48,7 @@ struct px_load {
     px_worker *worker;
     px_identity *identity; /* counted */
     const px_load_ops *ops;
-    void *owner;
+    void *submitter;
     pgw_buf statement, head, tail;
     pgw_buf create; /* what each link runs first; empty: nothing, and batches come in any order */
     size_t head_lines;
@@ -268,7 +268,7 @@ static bool on_one(carrier *c, char type, pgw_slice body)
     case 'N': {
         batch *blamed = load->blamed;
         load->blamed = c->batch != NULL ? c->batch : blamed;
-        load->ops->notice(load->owner, body);
+        load->ops->notice(load->submitter, body);
         load->blamed = blamed;
         return true;
     }
@@ -443,7 +443,7 @@ static void pump(px_load *load)
         else if (!pressed || !close_longest(load))
             break;
     }
-    load->ops->moved(load->owner);
+    load->ops->moved(load->submitter);
 }
 
 /* --- what it is given --- */
@@ -456,13 +456,13 @@ static size_t bytes_of_batch(const cfg_config *config)
 }
 
 px_load *px_load_new(px_worker *worker, px_identity *identity, pgw_slice statement,
-                     size_t partitions, const px_load_ops *ops, void *owner)
+                     size_t partitions, const px_load_ops *ops, void *submitter)
 {
     px_load *load = pgw_calloc(1, sizeof *load);
     load->worker = worker;
     load->identity = px_identity_take(identity);
     load->ops = ops;
-    load->owner = owner;
+    load->submitter = submitter;
     load->partitions = partitions == 0 ? 1 : partitions < PARTITIONS ? partitions : PARTITIONS;
     load->open = pgw_calloc(load->partitions, sizeof *load->open);
     load->end = &load->first;
@@ -554,7 +554,7 @@ void px_load_refuse(px_load *load, pgw_slice body, uint64_t line)
         return;
     miss_line(load, line);
     fail(load, body, NULL);
-    load->ops->moved(load->owner);
+    load->ops->moved(load->submitter);
 }
 
 /* --- what it tells --- */

@@ -18,15 +18,16 @@ enum {
 
 /* Functions that a load calls, which do not free it. */
 typedef struct px_load_ops {
-    void (*moved)(void *owner); /* A batch was answered: it may be settled, or take more rows. */
-    void (*notice)(void *owner,
+    void (*moved)(
+        void *submitter); /* A batch was answered: it may be settled, or take more rows. */
+    void (*notice)(void *submitter,
                    pgw_slice body); /* The server says something of a batch (NoticeResponse). */
 } px_load_ops;
 
 /* `statement` is the COPY as the server is to get it, copied; rows go to `partitions` places at
  * most. */
 px_load *px_load_new(px_worker *worker, px_identity *identity, pgw_slice statement,
-                     size_t partitions, const px_load_ops *ops, void *owner);
+                     size_t partitions, const px_load_ops *ops, void *submitter);
 /* Before any rows: each link runs `create` first, and `statement` has an INSERT behind its COPY,
  * whose tag counts. Batches of a partition are written one after the other, in the order of their
  * rows. */

@@ -133,7 +133,7 @@ px_lookups *px_lookups_kept(const rw_statement *statement, const rw_conditions *
     pgw_arena arena = {0};
     const rw_sql_prepare *prepares = statement->prepares;
     px_lookups *it = pgw_arena_alloc(&arena, sizeof *it);
-    *it = (px_lookups){.references = 1, .by_sql = true, .utf8 = utf8};
+    *it = (px_lookups){.references = 1, .sql_execute = true, .utf8 = utf8};
     it->plain = kept_of(statement, utf8, &arena);
     rw_conditions lookups = *conditions;
     lookups.count = 0; /* the texts put in are of no use here, and long */

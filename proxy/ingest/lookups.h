@@ -32,11 +32,11 @@ typedef struct px_lookups {
     px_declared declared;         /* the types of parameters that the client declared */
     uint32_t *types;              /* the types that the backend takes the client's parameters for */
     size_t own;                   /* how many parameters are the client's; those of hashes follow */
-    bool retyped; /* the tables have keys of other types by now: it must not be run as it is */
-    bool asked;   /* the backend is being asked for the types of the parameters */
-    bool by_sql;  /* SQL's PREPARE keeps the statement, whose conditions compute hashes */
-    bool defines; /* the statement makes or alters a table, whatever that is like */
-    bool utf8;    /* error positions count characters, not bytes */
+    bool retyped;     /* the tables have keys of other types by now: it must not be run as it is */
+    bool asked;       /* the backend is being asked for the types of the parameters */
+    bool sql_execute; /* SQL's PREPARE keeps the statement, whose conditions compute hashes */
+    bool defines;     /* the statement makes or alters a table, whatever that is like */
+    bool utf8;        /* error positions count characters, not bytes */
 } px_lookups;
 
 /* The lookups of the only statement of a text. NULL: nothing is put in it, or run with it. */

@@ -23,8 +23,8 @@ struct px_numbers {
     px_worker *worker;
     px_identity *identity; /* counted */
     uint32_t sequence;     /* the oid of the sequence */
-    void (*moved)(void *owner);
-    void *owner;
+    void (*moved)(void *submitter);
+    void *submitter;
     px_link *link; /* NULL: no link is open */
     bool ready, asking;
     size_t wanted;   /* how many numbers the rows at hand want at once */
@@ -37,14 +37,14 @@ struct px_numbers {
 };
 
 px_numbers *px_numbers_new(px_worker *worker, px_identity *identity, uint32_t sequence,
-                           void (*moved)(void *owner), void *owner)
+                           void (*moved)(void *submitter), void *submitter)
 {
     px_numbers *it = pgw_calloc(1, sizeof *it);
     it->worker = worker;
     it->identity = px_identity_take(identity);
     it->sequence = sequence;
     it->moved = moved;
-    it->owner = owner;
+    it->submitter = submitter;
     return it;
 }
 
@@ -164,7 +164,7 @@ static void lose(px_numbers *it, const char *reason)
     pgw_fail(&error, "08006", "a connection to the backend was lost while keys were drawn: %s",
              reason);
     fail_here(it, &error);
-    it->moved(it->owner);
+    it->moved(it->submitter);
 }
 
 static void on_ready(px_link *link)
@@ -179,7 +179,7 @@ static void on_failed(px_link *link, const pgw_error *error)
     px_numbers *it = px_link_owner(link);
     it->link = NULL;
     fail_here(it, error);
-    it->moved(it->owner);
+    it->moved(it->submitter);
 }
 
 static void on_message(px_link *link)
@@ -194,7 +194,7 @@ static void on_message(px_link *link)
         return;
     ask(it);
     if (!it->asking)
-        it->moved(it->owner);
+        it->moved(it->submitter);
 }
 
 static void on_drained(px_link *link)

@@ -13,7 +13,7 @@ typedef struct px_numbers px_numbers;
 
 /* `moved` is called when numbers have come, or none will; it does not free the numbers. */
 px_numbers *px_numbers_new(px_worker *worker, px_identity *identity, uint32_t sequence,
-                           void (*moved)(void *owner), void *owner);
+                           void (*moved)(void *submitter), void *submitter);
 void px_numbers_free(px_numbers *numbers); /* NULL is fine */
 /* Whether `count` numbers are there. If not, they are asked for. */
 bool px_numbers_have(px_numbers *numbers, size_t count);

@@ -108,8 +108,8 @@ static void settle_types(px_plan *plan, const uint32_t *declared, size_t declare
         plan->types[i] = type;
         insert->shows |= is_shown(type, insert->inferred[i]);
         /* Checks of domains may read what is bound to a type of the database's own. */
-        if (type >= 16384 && insert->table->casts_run && insert->obstacle == RW_BATCHABLE)
-            insert->obstacle = RW_OBSTACLE_EXPRESSION;
+        if (type >= 16384 && insert->table->casts_run && insert->blocker == RW_BATCHABLE)
+            insert->blocker = RW_BLOCKER_EXPRESSION;
         if (type == PGW_UNSPECIFIED && (may_leave_rows_out(plan) || feeds[i]))
             plan->types_known = false;
     }
@@ -172,7 +172,7 @@ static bool settle_form(px_plan *plan, pgw_error *error)
 {
     rw_insert *insert = plan->insert;
     plan->form = RW_HASH_CONSTANT;
-    if (insert->obstacle == RW_OBSTACLE_UNCOMPUTABLE)
+    if (insert->blocker == RW_BLOCKER_UNCOMPUTABLE)
         return true;
     if (!hash_needs_parameters(insert))
         return constant_hashes(plan, error);

@@ -8,9 +8,9 @@ typedef struct px_split px_split;
 
 /* The rows of one partition. */
 typedef struct px_part {
-    px_unit *unit;      /* NULL: the unit has come back */
-    size_t first, rows; /* the part's rows are `rows` entries of `order` from `first` on */
-    bool waits;         /* the unit waited for a lock, and wrote nothing */
+    px_write_group *write_group; /* NULL: the write group has come back */
+    size_t first, rows;          /* the part's rows are `rows` entries of `order` from `first` on */
+    bool waits;                  /* the write group waited for a lock, and wrote nothing */
 } px_part;
 
 /* A row, and where it goes. */
@@ -19,7 +19,9 @@ typedef struct placed {
     size_t row;
 } placed;
 
-enum { MOST_PARTS = 256 }; /* each has a unit's memory; a statement with more commits as one */
+enum {
+    MOST_PARTS = 256
+}; /* each has a write group's memory; a statement with more commits as one */
 
 struct px_split {
     px_part *parts;
@@ -100,18 +102,18 @@ static px_split *new_split(const rw_key *keys, size_t rows)
     return split;
 }
 
-static void on_done(px_unit *unit);
+static void on_done(px_write_group *write_group);
 
-static void submit_all(px_owner *owner, px_split *split)
+static void submit_all(px_submitter *submitter, px_split *split)
 {
-    owner->split = split;
+    submitter->split = split;
     for (size_t i = 0; i < split->count; i++) {
-        split->parts[i].unit->done = on_done;
-        px_batcher_submit(split->parts[i].unit);
+        split->parts[i].write_group->done = on_done;
+        px_batcher_submit(split->parts[i].write_group);
     }
 }
 
-bool px_split_script(px_owner *owner, const px_standing *standing, px_text *text)
+bool px_split_script(px_submitter *submitter, const px_standing *standing, px_text *text)
 {
     const rw_insert *insert = text->script.statements[0].insert;
     if (standing->in_transaction || text->script.count != 1 ||
@@ -124,11 +126,11 @@ bool px_split_script(px_owner *owner, const px_standing *standing, px_text *text
     for (size_t i = 0; i < split->count; i++) {
         px_part *part = &split->parts[i];
         px_chosen chosen = {split->order + part->first, part->rows};
-        part->unit = px_unit_of_text(owner, standing, text, chosen);
+        part->write_group = px_write_group_of_text(submitter, standing, text, chosen);
     }
     px_text_take(text);
-    owner->text = text;
-    submit_all(owner, split);
+    submitter->text = text;
+    submit_all(submitter, split);
     return true;
 }
 
@@ -159,14 +161,14 @@ static void fill_from_bind(px_split *split, px_plan *single, const pgw_bind *bin
         int64_t hash = (int64_t)keys[r].hash;
         px_bound bound = {.keys = (rw_key *)&keys[r], .hashes = &hash, .known = 1};
         pgw_error error;
-        px_unit *unit = split->parts[split->part_of[r]].unit;
-        pgw_certainly(px_unit_add_bound(unit, (px_execution){single, &row, 0}, &bound,
-                                        &error)); /* the Bind is part of one that came */
+        px_write_group *write_group = split->parts[split->part_of[r]].write_group;
+        pgw_certainly(px_write_group_add_bound(write_group, (px_execution){single, &row, 0}, &bound,
+                                               &error)); /* the Bind is part of one that came */
     }
 }
 
-bool px_split_bound(px_owner *owner, const px_standing *standing, const px_execution *execution,
-                    const rw_key *keys)
+bool px_split_bound(px_submitter *submitter, const px_standing *standing,
+                    const px_execution *execution, const rw_key *keys)
 {
     px_plan *plan = execution->plan;
     const rw_insert *insert = plan->insert;
@@ -183,58 +185,61 @@ bool px_split_bound(px_owner *owner, const px_standing *standing, const px_execu
         return false;
     for (size_t i = 0; i < split->count; i++) {
         size_t rows = split->parts[i].rows;
-        split->parts[i].unit = px_unit_of_plan(owner, standing, single, rows, rows);
+        split->parts[i].write_group =
+            px_write_group_of_plan(submitter, standing, single, rows, rows);
     }
     fill_from_bind(split, single, execution->bind, keys);
-    px_owner_add_plan(owner, plan);
-    submit_all(owner, split);
+    px_submitter_add_plan(submitter, plan);
+    submit_all(submitter, split);
     return true;
 }
 
 /* ---- back ---- */
 
-static void end(px_owner *owner)
+static void end(px_submitter *submitter)
 {
-    px_split *split = owner->split;
-    owner->split = NULL;
+    px_split *split = submitter->split;
+    submitter->split = NULL;
     free_split(split);
 }
 
-static void note_error(px_owner *owner, px_unit *unit)
+static void note_error(px_submitter *submitter, px_write_group *write_group)
 {
-    px_split *split = owner->split;
-    bool unknown = unit->failure == PX_FAILED_UNKNOWN, weighs_more = unknown && split->unknown == 0;
-    px_owner_note_failure(owner, unit);
-    split->unknown += unknown ? unit->row_count : 0;
+    px_split *split = submitter->split;
+    bool unknown = write_group->failure == PX_FAILED_UNKNOWN,
+         weighs_more = unknown && split->unknown == 0;
+    px_submitter_note_failure(submitter, write_group);
+    split->unknown += unknown ? write_group->row_count : 0;
     if (split->error.len > 0 && !weighs_more)
         return;
     pgw_buf_clear(&split->error);
-    pgw_buf_add_slice(&split->error, pgw_slice_buf(&unit->error));
-    split->at_bind =
-        unit->completed < unit->statement_count && !unit->statements[unit->completed].bound;
+    pgw_buf_add_slice(&split->error, pgw_slice_buf(&write_group->error));
+    split->at_bind = write_group->completed < write_group->statement_count &&
+                     !write_group->statements[write_group->completed].bound;
 }
 
-static void take_back(px_owner *owner, px_unit *unit)
+static void take_back(px_submitter *submitter, px_write_group *write_group)
 {
-    px_split *split = owner->split;
+    px_split *split = submitter->split;
     px_part *part = split->parts;
-    while (part->unit != unit)
+    while (part->write_group != write_group)
         part++;
-    part->unit = NULL;
-    part->waits = unit->outcome == PX_UNIT_REROUTED;
+    part->write_group = NULL;
+    part->waits = write_group->outcome == PX_WRITE_GROUP_REROUTED;
     split->waiting += part->waits;
     split->back++;
-    px_owner_note_locks(owner, unit);
-    for (size_t i = 0; i < unit->statement_count && unit->outcome == PX_UNIT_COMMITTED; i++)
-        split->committed += unit->statements[i].tag;
-    if (unit->outcome == PX_UNIT_FAILED)
-        note_error(owner, unit);
+    px_submitter_note_locks(submitter, write_group);
+    for (size_t i = 0;
+         i < write_group->statement_count && write_group->outcome == PX_WRITE_GROUP_COMMITTED; i++)
+        split->committed += write_group->statements[i].tag;
+    if (write_group->outcome == PX_WRITE_GROUP_FAILED)
+        note_error(submitter, write_group);
 }
 
-static void answer(px_owner *owner)
+static void answer(px_submitter *submitter)
 {
-    const px_split *split = owner->split;
-    const struct px_unit_statement all = {.tag = split->committed, .bound = !split->at_bind};
+    const px_split *split = submitter->split;
+    const struct px_write_group_statement all = {.tag = split->committed, .bound = !split->at_bind};
     px_outcome outcome = {.statements = &all,
                           .statement_count = 1,
                           .completed = split->error.len == 0,
@@ -246,67 +251,68 @@ static void answer(px_owner *owner)
         outcome.error = pgw_slice_buf(&split->error);
         outcome.kind = px_classify(outcome.error);
     }
-    owner->ops->answered(owner, &outcome);
-    px_owner_drop_statement(owner);
+    submitter->ops->answered(submitter, &outcome);
+    px_submitter_drop_statement(submitter);
 }
 
 /* The statement less its committed rows is to run on the own link. */
-static void reroute(px_owner *owner)
+static void reroute(px_submitter *submitter)
 {
-    const px_split *split = owner->split;
+    const px_split *split = submitter->split;
     bool *left_out = pgw_calloc(split->rows, sizeof *left_out);
     size_t count = 0;
     for (size_t r = 0; r < split->rows; r++) {
         left_out[r] = !split->parts[split->part_of[r]].waits;
         count += left_out[r];
     }
-    owner->rerouted = true;
+    submitter->rerouted = true;
     if (count == 0) {
-        px_owner_drop_statement(owner); /* the own link gets it as if nothing had been tried */
-    } else if (owner->text != NULL) {
-        px_text_leave_out(owner->text, left_out);
+        px_submitter_drop_statement(
+            submitter); /* the own link gets it as if nothing had been tried */
+    } else if (submitter->text != NULL) {
+        px_text_leave_out(submitter->text, left_out);
     } else {
-        px_plan *whole = owner->plans[0];
-        owner->plans[0] = px_plan_without(whole, left_out);
+        px_plan *whole = submitter->plans[0];
+        submitter->plans[0] = px_plan_without(whole, left_out);
         px_plan_drop(whole);
     }
     free(left_out);
-    owner->ops->rerouted(owner);
+    submitter->ops->rerouted(submitter);
 }
 
-static void on_done(px_unit *unit)
+static void on_done(px_write_group *write_group)
 {
-    px_owner *owner = unit->session;
-    if (owner != NULL) { /* NULL: the client has left */
-        px_split *split = owner->split;
-        take_back(owner, unit);
+    px_submitter *submitter = write_group->session;
+    if (submitter != NULL) { /* NULL: the client has left */
+        px_split *split = submitter->split;
+        take_back(submitter, write_group);
         if (split->back == split->count) {
             if (split->waiting > 0 && split->error.len == 0)
-                reroute(owner);
+                reroute(submitter);
             else
-                answer(owner);
-            end(owner);
+                answer(submitter);
+            end(submitter);
         }
     }
-    px_unit_free(unit);
+    px_write_group_free(write_group);
 }
 
-void px_split_withdraw(px_owner *owner)
+void px_split_withdraw(px_submitter *submitter)
 {
-    px_split *split = owner->split;
+    px_split *split = submitter->split;
     for (size_t i = 0; i < split->count; i++) {
-        px_unit *unit = split->parts[i].unit;
-        if (unit != NULL)
-            px_batcher_withdraw(owner->worker, unit, unit->ticket);
+        px_write_group *write_group = split->parts[i].write_group;
+        if (write_group != NULL)
+            px_batcher_withdraw(submitter->worker, write_group, write_group->ticket);
     }
 }
 
-void px_split_leave(px_owner *owner)
+void px_split_leave(px_submitter *submitter)
 {
-    px_split *split = owner->split;
+    px_split *split = submitter->split;
     for (size_t i = 0; i < split->count; i++)
-        if (split->parts[i].unit != NULL)
-            split->parts[i].unit->session = NULL;
-    px_split_withdraw(owner);
-    end(owner);
+        if (split->parts[i].write_group != NULL)
+            split->parts[i].write_group->session = NULL;
+    px_split_withdraw(submitter);
+    end(submitter);
 }

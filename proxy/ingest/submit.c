@@ -2,7 +2,7 @@
 
 #include "proxy/ingest/lifted.h"
 #include "proxy/ingest/split.h"
-#include "proxy/ingest/units.h"
+#include "proxy/ingest/write_groups.h"
 #include "rewrite/insert/render.h"
 #include "rewrite/statement/script/script.h"
 
@@ -10,72 +10,75 @@
 
 /* ---- the outcome ---- */
 
-static void answer(px_owner *owner, const px_unit *unit)
+static void answer(px_submitter *submitter, const px_write_group *write_group)
 {
-    bool failed = unit->outcome == PX_UNIT_FAILED;
-    px_outcome outcome = {.statements = unit->statements,
-                          .statement_count = unit->statement_count,
-                          .completed = failed ? unit->completed : unit->statement_count,
-                          .notices = pgw_slice_buf(&unit->notices),
-                          .returned = pgw_slice_buf(&unit->returned)};
+    bool failed = write_group->outcome == PX_WRITE_GROUP_FAILED;
+    px_outcome outcome = {.statements = write_group->statements,
+                          .statement_count = write_group->statement_count,
+                          .completed =
+                              failed ? write_group->completed : write_group->statement_count,
+                          .notices = pgw_slice_buf(&write_group->notices),
+                          .returned = pgw_slice_buf(&write_group->returned)};
     if (failed) {
-        outcome.error = pgw_slice_buf(&unit->error);
+        outcome.error = pgw_slice_buf(&write_group->error);
         outcome.kind = px_classify(outcome.error);
-        outcome.failure = unit->failure;
+        outcome.failure = write_group->failure;
     }
-    if (owner->ops->answered(owner, &outcome) && failed)
-        px_owner_note_failure(owner, unit);
+    if (submitter->ops->answered(submitter, &outcome) && failed)
+        px_submitter_note_failure(submitter, write_group);
 }
 
-static void on_done(px_unit *unit)
+static void on_done(px_write_group *write_group)
 {
-    px_owner *owner = unit->session;
-    if (owner != NULL) { /* NULL: the client has left */
-        owner->unit = NULL;
-        if (owner->text != NULL && (unit->outcome != PX_UNIT_COMMITTED || unit->notices.len > 0))
-            px_text_read(owner->worker, owner->text, &unit->identity->env);
-        px_owner_note_time(owner, unit);
-        px_owner_note_locks(owner, unit);
-        owner->rerouted = owner->rerouted || unit->outcome == PX_UNIT_REROUTED;
-        if (unit->outcome != PX_UNIT_REROUTED)
-            answer(owner, unit);
-        px_owner_drop_statement(owner);
-        if (unit->outcome == PX_UNIT_REROUTED)
-            owner->ops->rerouted(owner);
+    px_submitter *submitter = write_group->session;
+    if (submitter != NULL) { /* NULL: the client has left */
+        submitter->write_group = NULL;
+        if (submitter->text != NULL &&
+            (write_group->outcome != PX_WRITE_GROUP_COMMITTED || write_group->notices.len > 0))
+            px_text_read(submitter->worker, submitter->text, &write_group->identity->env);
+        px_submitter_note_time(submitter, write_group);
+        px_submitter_note_locks(submitter, write_group);
+        submitter->rerouted =
+            submitter->rerouted || write_group->outcome == PX_WRITE_GROUP_REROUTED;
+        if (write_group->outcome != PX_WRITE_GROUP_REROUTED)
+            answer(submitter, write_group);
+        px_submitter_drop_statement(submitter);
+        if (write_group->outcome == PX_WRITE_GROUP_REROUTED)
+            submitter->ops->rerouted(submitter);
     }
-    px_unit_free(unit);
+    px_write_group_free(write_group);
 }
 
-static void submit(px_owner *owner, px_unit *unit)
+static void submit(px_submitter *submitter, px_write_group *write_group)
 {
-    owner->unit = unit;
-    unit->done = on_done;
-    px_batcher_submit(unit);
+    submitter->write_group = write_group;
+    write_group->done = on_done;
+    px_batcher_submit(write_group);
 }
 
 /* ---- text ---- */
 
-void px_submit_script(px_owner *owner, const px_standing *standing, px_text *text)
+void px_submit_script(px_submitter *submitter, const px_standing *standing, px_text *text)
 {
-    if (px_split_script(owner, standing, text))
+    if (px_split_script(submitter, standing, text))
         return;
-    px_unit *unit = px_unit_of_text(owner, standing, text, (px_chosen){0});
-    const px_plan *plan = px_lift(owner->worker, text, unit);
-    px_template_learn(owner->worker, text, unit, plan);
+    px_write_group *write_group = px_write_group_of_text(submitter, standing, text, (px_chosen){0});
+    const px_plan *plan = px_lift(submitter->worker, text, write_group);
+    px_template_learn(submitter->worker, text, write_group, plan);
     px_text_take(text);
-    owner->text = text;
-    submit(owner, unit);
+    submitter->text = text;
+    submit(submitter, write_group);
 }
 
-bool px_submit_alike(px_owner *owner, const px_standing *standing, px_likeness *of,
+bool px_submit_alike(px_submitter *submitter, const px_standing *standing, px_likeness *of,
                      const px_alike_asked *asked, const pgw_env *env)
 {
     px_text *text;
-    px_unit *unit = px_alike_unit(owner, standing, of, env, asked, &text);
-    if (unit == NULL)
+    px_write_group *write_group = px_alike_write_group(submitter, standing, of, env, asked, &text);
+    if (write_group == NULL)
         return false;
-    owner->text = text;
-    submit(owner, unit);
+    submitter->text = text;
+    submit(submitter, write_group);
     return true;
 }
 
@@ -94,45 +97,48 @@ static px_submission refuse(const pgw_error *error, bool alone, px_unfit *unfit)
     return alone ? PX_SUBMIT_REFUSED : PX_SUBMIT_ON_LINK; /* others may fail before this one */
 }
 
-static px_submission add_bound(px_owner *owner, px_unit *unit, px_execution execution,
-                               const px_bound *bound, pgw_error *error)
+static px_submission add_bound(px_submitter *submitter, px_write_group *write_group,
+                               px_execution execution, const px_bound *bound, pgw_error *error)
 {
-    if (!px_unit_add_bound(unit, execution, bound, error))
+    if (!px_write_group_add_bound(write_group, execution, bound, error))
         return PX_SUBMIT_REFUSED;
-    if (unit->prepared_count > owner->plan_count)
-        px_owner_add_plan(owner, execution.plan);
+    if (write_group->prepared_count > submitter->plan_count)
+        px_submitter_add_plan(submitter, execution.plan);
     return PX_SUBMITTED;
 }
 
 /* A lone statement that makes a key twice is prepared without the rows that do not count. */
-static px_submission add_good(px_owner *owner, px_unit *unit, px_execution execution, bool alone,
-                              const px_bound *bound, pgw_error *error)
+static px_submission add_good(px_submitter *submitter, px_write_group *write_group,
+                              px_execution execution, bool alone, const px_bound *bound,
+                              pgw_error *error)
 {
     px_plan *less = px_plan_for_bind(execution.plan, bound->keys);
     if (less != NULL && alone)
         execution.plan = less;
-    px_submission what = less != NULL && !alone ? PX_SUBMIT_ON_LINK
-                                                : add_bound(owner, unit, execution, bound, error);
+    px_submission what = less != NULL && !alone
+                             ? PX_SUBMIT_ON_LINK
+                             : add_bound(submitter, write_group, execution, bound, error);
     px_plan_drop(less);
     return what;
 }
 
-static px_submission add_execution(px_owner *owner, const px_standing *standing, px_unit *unit,
-                                   const px_executions *executions, px_unfit *unfit)
+static px_submission add_execution(px_submitter *submitter, const px_standing *standing,
+                                   px_write_group *write_group, const px_executions *executions,
+                                   px_unfit *unfit)
 {
     px_execution execution = executions->all[unfit->execution];
     bool alone = executions->count == 1;
     px_bound bound;
     pgw_error error;
-    if (!px_bind_keys(owner->worker, execution.plan, execution.bind, &standing->identity->env,
-                      &unit->arena, &bound)) {
+    if (!px_bind_keys(submitter->worker, execution.plan, execution.bind, &standing->identity->env,
+                      &write_group->arena, &bound)) {
         /* The INSERT may be sent to the server to fail, which may find another error first. */
         bool earlier = rw_insert_may_fail(execution.plan->insert);
         return refuse(&bound.error, alone && !earlier, unfit);
     }
-    if (alone && px_split_bound(owner, standing, &execution, bound.keys))
+    if (alone && px_split_bound(submitter, standing, &execution, bound.keys))
         return PX_SUBMITTED;
-    px_submission what = add_good(owner, unit, execution, alone, &bound, &error);
+    px_submission what = add_good(submitter, write_group, execution, alone, &bound, &error);
     return what == PX_SUBMIT_REFUSED ? refuse(&error, alone, unfit) : what;
 }
 
@@ -144,51 +150,53 @@ static size_t count_rows(const px_executions *executions)
     return rows;
 }
 
-px_submission px_submit_bound(px_owner *owner, const px_standing *standing,
+px_submission px_submit_bound(px_submitter *submitter, const px_standing *standing,
                               const px_executions *executions, px_unfit *unfit)
 {
-    px_unit *unit = px_unit_of_plan(owner, standing, executions->all[0].plan, executions->count,
-                                    count_rows(executions));
+    px_write_group *write_group = px_write_group_of_plan(
+        submitter, standing, executions->all[0].plan, executions->count, count_rows(executions));
     px_submission what = PX_SUBMITTED;
     for (size_t i = 0; i < executions->count && what == PX_SUBMITTED; i++) {
         unfit->execution = i;
-        what = add_execution(owner, standing, unit, executions, unfit);
+        what = add_execution(submitter, standing, write_group, executions, unfit);
     }
-    if (what == PX_SUBMITTED && owner->split == NULL) {
-        submit(owner, unit);
+    if (what == PX_SUBMITTED && submitter->split == NULL) {
+        submit(submitter, write_group);
         return what;
     }
-    px_unit_free(unit); /* the unit is not used: there are several, or none */
-    if (owner->split == NULL) {
-        px_owner_drop_statement(owner);
-        owner->since = 0;
+    px_write_group_free(write_group); /* the write group is not used: there are several, or none */
+    if (submitter->split == NULL) {
+        px_submitter_drop_statement(submitter);
+        submitter->since = 0;
     }
     return what;
 }
 
 /* ---- what is under way ---- */
 
-bool px_submitted(const px_owner *owner)
+bool px_submitted(const px_submitter *submitter)
 {
-    return owner->unit != NULL || owner->split != NULL;
+    return submitter->write_group != NULL || submitter->split != NULL;
 }
 
-void px_submit_withdraw(px_owner *owner)
+void px_submit_withdraw(px_submitter *submitter)
 {
-    if (owner->unit != NULL)
-        px_batcher_withdraw(owner->worker, owner->unit, owner->unit->ticket);
-    if (owner->split != NULL)
-        px_split_withdraw(owner);
+    if (submitter->write_group != NULL)
+        px_batcher_withdraw(submitter->worker, submitter->write_group,
+                            submitter->write_group->ticket);
+    if (submitter->split != NULL)
+        px_split_withdraw(submitter);
 }
 
-void px_submit_leave(px_owner *owner)
+void px_submit_leave(px_submitter *submitter)
 {
-    if (owner->unit != NULL) {
-        owner->unit->session = NULL;
-        px_batcher_withdraw(owner->worker, owner->unit, owner->unit->ticket);
+    if (submitter->write_group != NULL) {
+        submitter->write_group->session = NULL;
+        px_batcher_withdraw(submitter->worker, submitter->write_group,
+                            submitter->write_group->ticket);
     }
-    if (owner->split != NULL)
-        px_split_leave(owner);
-    owner->unit = NULL;
-    px_owner_drop_statement(owner);
+    if (submitter->split != NULL)
+        px_split_leave(submitter);
+    submitter->write_group = NULL;
+    px_submitter_drop_statement(submitter);
 }

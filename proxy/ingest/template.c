@@ -307,44 +307,45 @@ static void learn_text(px_template *it)
     pgw_buf_free(&buf);
 }
 
-/* Learns what units have in common, in copies, for the specimen outlives the unit. */
-static void learn_unit(px_template *it, const px_unit *unit, const px_text *text)
+/* Learns what write groups have in common, in copies, for the specimen outlives the write group. */
+static void learn_write_group(px_template *it, const px_write_group *write_group,
+                              const px_text *text)
 {
     pgw_arena *arena = &it->specimen->arena;
     const rw_insert *insert = text->script.statements[0].insert;
-    it->unit = (px_unit){.kind = unit->kind,
-                         .head = pgw_arena_copy(arena, unit->head),
-                         .tail = pgw_arena_copy(arena, unit->tail),
-                         .conditions = pgw_arena_copy(arena, unit->conditions),
-                         .guarded = unit->guarded,
-                         .merge_hash = unit->merge_hash,
-                         .prepared_count = unit->prepared_count,
-                         .lifted = {.returns = unit->lifted.returns}};
+    it->write_group = (px_write_group){.kind = write_group->kind,
+                                       .head = pgw_arena_copy(arena, write_group->head),
+                                       .tail = pgw_arena_copy(arena, write_group->tail),
+                                       .conditions = pgw_arena_copy(arena, write_group->conditions),
+                                       .guarded = write_group->guarded,
+                                       .merge_hash = write_group->merge_hash,
+                                       .prepared_count = write_group->prepared_count,
+                                       .lifted = {.returns = write_group->lifted.returns}};
     const rw_statement *statement = &text->script.statements[0];
     it->outside = text->text.len - (statement->end - statement->start);
     it->added = rw_render_added(insert);
-    if (unit->prepared_count == 0)
+    if (write_group->prepared_count == 0)
         return;
-    const px_unit_prepared *from = unit->prepared;
+    const px_write_group_prepared *from = write_group->prepared;
     pgw_slice types = {(const char *)from->types, from->type_count * sizeof *from->types};
-    px_unit_prepared *prepared = pgw_arena_alloc(arena, sizeof *prepared);
+    px_write_group_prepared *prepared = pgw_arena_alloc(arena, sizeof *prepared);
     *prepared = *from;
     prepared->of = NULL;
     prepared->name = pgw_arena_copy(arena, from->name);
     prepared->text = pgw_arena_copy(arena, from->text);
     prepared->types = (const uint32_t *)pgw_arena_copy(arena, types).ptr;
     prepared->columns = pgw_arena_copy(arena, from->columns);
-    it->unit.prepared = prepared;
+    it->write_group.prepared = prepared;
 }
 
 /* The text with its first row alone, parsed; counted. */
 static px_text *specimen_of(px_worker *worker, const px_text *text, const rw_plain_rows *rows,
-                            const px_unit *unit)
+                            const px_write_group *write_group)
 {
     const rw_insert *insert = text->script.statements[0].insert;
     const rw_meaning ours = RW_MEANS_OURS;
     const rw_catalog view = {.tables = &insert->table, .count = 1, .unqualified = &ours};
-    const pgw_env *env = &unit->identity->env;
+    const pgw_env *env = &write_group->identity->env;
     pgw_buf one = {0};
     pgw_buf_add(&one, text->text.ptr, rows->close + 1);
     size_t tail = insert->tail + offset_of(text);
@@ -363,16 +364,16 @@ static bool is_specimen(const px_text *specimen, const px_text *text)
         return false;
     const rw_insert *one = script->statements[0].insert;
     const rw_insert *other = text->script.statements[0].insert;
-    return one->row_count == 1 && one->obstacle == RW_BATCHABLE && one->table == other->table &&
+    return one->row_count == 1 && one->blocker == RW_BATCHABLE && one->table == other->table &&
            one->values_merge == other->values_merge && one->list_made == other->list_made &&
            one->shows == other->shows && one->reads_names == other->reads_names;
 }
 
-/* Makes a template. NULL: texts like this one must be parsed to be units. */
+/* Makes a template. NULL: texts like this one must be parsed to be write groups. */
 static px_template *template_of(px_worker *worker, const px_text *text, const px_likeness *of,
-                                const px_unit *unit, const px_plan *plan)
+                                const px_write_group *write_group, const px_plan *plan)
 {
-    px_text *specimen = specimen_of(worker, text, &of->rows, unit);
+    px_text *specimen = specimen_of(worker, text, &of->rows, write_group);
     if (!is_specimen(specimen, text)) {
         px_text_drop(specimen);
         return NULL;
@@ -388,9 +389,9 @@ static px_template *template_of(px_worker *worker, const px_text *text, const px
         px_text_drop(specimen);
         return NULL;
     }
-    learn_unit(it, unit, text);
+    learn_write_group(it, write_group, text);
     learn_text(it);
-    it->identity = px_identity_take(unit->identity);
+    it->identity = px_identity_take(write_group->identity);
     return it;
 }
 
@@ -546,12 +547,12 @@ static void learn_asked(px_worker *worker, const px_text *text, px_identity *ide
 }
 
 /* Learns from a text with all its values. True: texts like it have a template now. */
-static bool learn_rows(px_worker *worker, const px_text *text, const px_unit *unit,
+static bool learn_rows(px_worker *worker, const px_text *text, const px_write_group *write_group,
                        const px_plan *plan)
 {
     px_likeness of;
     if (text->script.count != 1 || text->refused || text->in_parts || !is_simple(text) ||
-        !may_stand_for_all(text) || unit->table_count != 1 ||
+        !may_stand_for_all(text) || write_group->table_count != 1 ||
         !rw_plain_begin(text->text, &of.rows) || !take_shape(&of) || !agrees(text, &of.rows))
         return false;
     const rw_insert *insert = text->script.statements[0].insert;
@@ -562,20 +563,20 @@ static bool learn_rows(px_worker *worker, const px_text *text, const px_unit *un
     uint64_t hash = of.rows.more ? with_tail(of.hash, tail) : of.hash;
     if (tail.len > MOST_TAIL)
         return false;
-    if (is_learned(worker, text, unit->identity, &of, tail))
+    if (is_learned(worker, text, write_group->identity, &of, tail))
         return true;
     if (!came_before(worker->templates, hash) || !travels_well(text, plan))
         return false;
     rw_plain_rows rows = of.rows;
-    px_template *it = are_plain(&rows) ? template_of(worker, text, &of, unit, plan) : NULL;
+    px_template *it = are_plain(&rows) ? template_of(worker, text, &of, write_group, plan) : NULL;
     if (it != NULL)
         keep_template(worker->templates, it);
     return it != NULL;
 }
 
-void px_template_learn(px_worker *worker, const px_text *text, const px_unit *unit,
+void px_template_learn(px_worker *worker, const px_text *text, const px_write_group *write_group,
                        const px_plan *plan)
 {
-    if (learn_rows(worker, text, unit, plan) && text->asked != NULL)
-        learn_asked(worker, text->asked, unit->identity);
+    if (learn_rows(worker, text, write_group, plan) && text->asked != NULL)
+        learn_asked(worker, text->asked, write_group->identity);
 }

@@ -6,7 +6,7 @@
 #ifndef PX_TEMPLATE_H
 #define PX_TEMPLATE_H
 
-#include "proxy/ingest/owner.h"
+#include "proxy/ingest/submitter.h"
 #include "rewrite/insert/plain_rows.h"
 
 enum {
@@ -47,7 +47,7 @@ typedef struct px_template {
     size_t hashed[PX_TEMPLATE_KEY]; /* Which of the key's values are those of the hash_key. */
     size_t lifts;                   /* Cells that travel as parameters; 0: none does. */
     uint32_t *types;                /* The types of the columns that are lifted. */
-    px_unit unit;                   /* What all units have in common. */
+    px_write_group write_group;     /* What all write groups have in common. */
     size_t outside, added; /* Bytes around the statement, and those that are put into it. */
     /* What stands around the rows when the text is sent alone, and around its first hash. */
     pgw_slice before, behind, guard_before, guard_behind;
@@ -67,10 +67,10 @@ typedef struct px_likeness {
     char shape[RW_PLAIN_SHAPE];
 } px_likeness;
 
-/* Learns from a text that was parsed and made a unit: a template is kept if a text like it came
- * before, and such texts can be units without parsing. `plan`: of its lifted row; NULL: it is not
- * lifted. */
-void px_template_learn(px_worker *worker, const px_text *text, const px_unit *unit,
+/* Learns from a text that was parsed and made a write group: a template is kept if a text like it
+ * came before, and such texts can be write groups without parsing. `plan`: of its lifted row; NULL:
+ * it is not lifted. */
+void px_template_learn(px_worker *worker, const px_text *text, const px_write_group *write_group,
                        const px_plan *plan);
 /* Whether there is a template for texts like this one, of sessions of this identity. A NUL stands
  * behind the text. */
@@ -80,7 +80,7 @@ PGW_MUST_CHECK bool px_template_find(px_worker *worker, const px_identity *ident
 const px_catalog *px_template_catalog(const px_template *it);
 const rw_insert *px_template_insert(const px_template *it);
 /* Whether the texts' keys are asked for: such a text is filled (px_alike_fill) with an answer for
- * each cell that the statement of the specimen wants, and is no unit before. */
+ * each cell that the statement of the specimen wants, and is no write group before. */
 bool px_template_asks(const px_template *it);
 /* What is asked for the key of a text like those of a template that asks. */
 const rw_question *px_template_question(const px_template *it);

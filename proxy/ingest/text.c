@@ -436,8 +436,7 @@ void px_text_hash(px_worker *worker, px_text *text, pgw_env env)
             refuse_reshaped(text, i);
         if (statement->kind == RW_STATEMENT_REFUSED)
             px_text_refuse(text, i, statement->error);
-        else if (statement->insert != NULL &&
-                 statement->insert->obstacle != RW_OBSTACLE_UNCOMPUTABLE)
+        else if (statement->insert != NULL && statement->insert->blocker != RW_BLOCKER_UNCOMPUTABLE)
             hash_insert(worker, text, i, &env);
     }
 }

@@ -106,7 +106,7 @@ unsigned px_workers_load(const px_server *server)
 }
 
 /* Whether the process has no sessions left, nor work that one of them began: sessions of other
- * workers may have units here. */
+ * workers may have write groups here. */
 static bool is_quiet(px_worker *worker)
 {
     if (px_workers_load(worker->server) > 0 || atomic_load(&worker->server->errands) > 0)

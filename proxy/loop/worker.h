@@ -74,12 +74,12 @@ typedef struct px_worker {
     struct px_reader *readers; /* readers of the databases that this worker owns */
     struct px_kind *kinds;     /* what sessions mean at their start (state/kinds.h) */
     struct px_plan_cache *plans;
-    struct px_templates *templates; /* learned INSERT texts (ingest/template.h); NULL: none */
-    struct px_known_map *maps;      /* maps of discovered partitions (places/maps.h) */
-    struct px_reserve *reserves;    /* numbers of sequences drawn ahead, for sessions */
-    uint64_t tickets;               /* how many tickets were given to sessions and units */
-    unsigned cancels;               /* cancel requests under way for links of this worker */
-    _Atomic unsigned load;          /* number of sessions, by which the listener chooses a worker */
+    struct px_templates *templates;     /* learned INSERT texts (ingest/template.h); NULL: none */
+    struct px_known_map *maps;          /* maps of discovered partitions (places/maps.h) */
+    struct px_sequence_cache *reserves; /* numbers of sequences drawn ahead, for sessions */
+    uint64_t tickets;      /* how many tickets were given to sessions and write groups */
+    unsigned cancels;      /* cancel requests under way for links of this worker */
+    _Atomic unsigned load; /* number of sessions, by which the listener chooses a worker */
     bool draining; /* no new work is taken; the worker ends when the process has no sessions left */
     uint64_t drain_since;
 } px_worker;

@@ -2,8 +2,8 @@
 #include "proxy/server/listener.h"
 
 #include "proxy/base/log.h"
-#include "proxy/client/door/lobby.h"
-#include "proxy/client/door/life.h"
+#include "proxy/client/door/preauth.h"
+#include "proxy/client/door/session_io.h"
 #include "protocol/error.h"
 #include "protocol/startup.h"
 
@@ -23,7 +23,8 @@ enum { BACKLOG = 1024, PAUSE_MS = 100, ROOM_MS = 10 };
 
 struct px_listener {
     uv_poll_t poll;
-    uv_timer_t pause; /* pause after running out of file descriptors, or of places in the lobby */
+    uv_timer_t
+        pause; /* pause after running out of file descriptors, or of places in the waiting list */
     px_server *server;
     int fd;
     char *path;
@@ -50,7 +51,7 @@ static void on_arrival(px_worker *worker, px_message *message)
         atomic_fetch_sub(&worker->load, 1);
         atomic_fetch_sub(&worker->server->unauthenticated, 1);
     } else {
-        px_life_begin(worker, a->fd, a->address, a->guest);
+        px_session_io_begin(worker, a->fd, a->address, a->guest);
     }
     free(a);
 }
@@ -113,7 +114,7 @@ static void hand_over(px_server *server, int fd, const struct sockaddr_storage *
         return;
     }
     px_worker *worker = least_loaded(server);
-    px_guest *guest = px_lobby_enter(worker, address);
+    px_guest *guest = px_preauth_enter(worker, address);
     if (guest == NULL) {
         turn_away(server, fd, address, "too many connections are logging in",
                   server->config->limits.unauthenticated);
@@ -167,11 +168,11 @@ static bool accept_one(px_listener *listener)
     return true;
 }
 
-/* Whether new connections wait in the system's queue, in order, until the lobby has a place, or a
- * client there is silent for too long. */
+/* Whether new connections wait in the system's queue, in order, until the waiting list has a place,
+ * or a client there is silent for too long. */
 static bool waits_for_room(px_listener *listener)
 {
-    if (!px_lobby_is_to_be_waited_for(listener->server))
+    if (!px_preauth_is_to_be_waited_for(listener->server))
         return false;
     uv_poll_stop(&listener->poll);
     uv_timer_start(&listener->pause, on_pause_over, ROOM_MS, 0);

@@ -16,8 +16,8 @@
 #include "proxy/batch/keylocks.h"
 #include "proxy/batch/register.h"
 #include "proxy/client/door/credentials.h"
-#include "proxy/client/door/lobby.h"
-#include "proxy/client/door/watch.h"
+#include "proxy/client/door/preauth.h"
+#include "proxy/client/door/session_timeouts.h"
 #include "proxy/ingest/plan_cache.h"
 #include "proxy/ingest/template.h"
 #include "proxy/loop/stream.h"
@@ -413,7 +413,7 @@ static void free_process(process *p)
         free_setup(p, p->setups[i]);
     free(p->setups);
     px_addresses_free(p->server.addresses);
-    px_lobby_free(p->server.lobby);
+    px_preauth_free(p->server.preauth);
     px_pids_free(p->server.pids);
     px_keylocks_free();
     px_databases_free(p->server.databases);
@@ -490,7 +490,7 @@ int px_run(cfg_config *config, FILE *errors)
     p.server.places = px_ydb_places();
     p.server.metrics = px_metrics_new(NULL);
     p.server.addresses = px_addresses_new();
-    p.server.lobby = px_lobby_new();
+    p.server.preauth = px_preauth_new();
     p.server.pids = px_pids_new();
     p.server.databases = px_databases_new();
     p.server.greetings = px_greetings_new();

@@ -141,7 +141,7 @@ static bool may_read_names(const rw_parser *parser)
 void rw_note_update(rw_parser *parser)
 {
     if (parser->table->heeds_updates || parser->table->defers_updates)
-        rw_note_obstacle(parser, RW_OBSTACLE_TRIGGER);
+        rw_note_blocker(parser, RW_BLOCKER_TRIGGER);
     parser->insert->reads_names |= may_read_names(parser);
 }
 

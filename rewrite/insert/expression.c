@@ -175,7 +175,7 @@ static bool parse_call(rw_parser *parser, int depth)
     rw_go_back(parser, mark);
     if (!pgw_slice_ieq_str(name, "nextval"))
         return parse_own_call(parser, name, !written, depth);
-    rw_note_obstacle(parser, RW_OBSTACLE_SEQUENCE);
+    rw_note_blocker(parser, RW_BLOCKER_SEQUENCE);
     return parse_part(parser, depth) && rw_take(parser, ')');
 }
 
@@ -351,7 +351,7 @@ static bool parse_computed(rw_parser *parser, bool wanted, int depth, rw_cell *c
 /* Skips any expression, up to the ',' or ')' that ends the cell. */
 static rw_outcome skip_expression(rw_parser *parser)
 {
-    rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
+    rw_note_blocker(parser, RW_BLOCKER_EXPRESSION);
     if (at_cell_end(parser))
         return rw_syntax_error(parser);
     while (!at_cell_end(parser)) {

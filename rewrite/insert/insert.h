@@ -10,15 +10,15 @@
 #include "rewrite/lex/lexer.h"
 
 /* Why a statement is not batched, for the counter and for EXPLAIN. RW_BATCHABLE: it can be. */
-typedef enum rw_obstacle {
+typedef enum rw_blocker {
     RW_BATCHABLE,
-    RW_OBSTACLE_RETURNING,  /* RETURNING has more than columns of the table */
-    RW_OBSTACLE_SEQUENCE,   /* a sequence is drawn from and the table says sequences: session */
-    RW_OBSTACLE_TRIGGER,    /* the table has triggers, rules or row security */
-    RW_OBSTACLE_EXPRESSION, /* a cell is more than constants, parameters, casts, short functions */
-    RW_OBSTACLE_UNCOMPUTABLE, /* the row is forwarded without a hash (uncomputable: forward) */
-    RW_OBSTACLE_FORM          /* the form is rewritten but not merged, as with WITH */
-} rw_obstacle;
+    RW_BLOCKER_RETURNING,    /* RETURNING has more than columns of the table */
+    RW_BLOCKER_SEQUENCE,     /* a sequence is drawn from and the table says sequences: session */
+    RW_BLOCKER_TRIGGER,      /* the table has triggers, rules or row security */
+    RW_BLOCKER_EXPRESSION,   /* a cell is more than constants, parameters, casts, short functions */
+    RW_BLOCKER_UNCOMPUTABLE, /* the row is forwarded without a hash (uncomputable: forward) */
+    RW_BLOCKER_FORM          /* the form is rewritten but not merged, as with WITH */
+} rw_blocker;
 
 /* Bytes that the parsed statements of one text may take: tiny rows take many times their length. A
  * text that would take more is refused with 54000. */
@@ -96,7 +96,7 @@ typedef struct rw_insert {
      * (no RETURNING, and no ON CONFLICT but DO UPDATE without WHERE). */
     bool values_merge;
     bool key_constant; /* every primary key column is a constant or a parameter in every row */
-    rw_obstacle obstacle;
+    rw_blocker blocker;
     /* The type that its use gives each parameter, by number - 1 (the column's or the cast's), or
      * PGW_UNSPECIFIED where that cannot be told here. */
     uint32_t *inferred;

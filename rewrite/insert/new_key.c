@@ -151,7 +151,7 @@ bool rw_take_new_key(rw_parser *parser, size_t column, size_t position)
     put_cast(parser, &value, column, false);
     put_cast(parser, &value, column, true);
     put(parser, &value, value.end, behind(parser));
-    rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
+    rw_note_blocker(parser, RW_BLOCKER_EXPRESSION);
     parser->insert->new_key = value.start;
     return true;
 }

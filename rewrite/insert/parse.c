@@ -51,7 +51,7 @@ static rw_outcome parse_with(rw_parser *parser)
         rw_set_position(parser, start);
         return RW_REFUSED;
     }
-    rw_note_obstacle(parser, RW_OBSTACLE_FORM);
+    rw_note_blocker(parser, RW_BLOCKER_FORM);
     return RW_PARSED;
 }
 
@@ -113,7 +113,7 @@ static bool skip_subscript(rw_parser *parser)
         return false;
     for (size_t i = from; i < parser->last_end; i++)
         if (strchr("0123456789:[] ", parser->text.ptr[i]) == NULL) {
-            rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
+            rw_note_blocker(parser, RW_BLOCKER_EXPRESSION);
             break;
         }
     return true;
@@ -267,11 +267,11 @@ static void note_omitted(rw_parser *parser)
         for (size_t k = 0; k < parser->target_count && !listed; k++)
             listed = parser->targets[k].column == i;
         if (!listed && table->columns[i].computed)
-            rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
+            rw_note_blocker(parser, RW_BLOCKER_EXPRESSION);
         if (!table->columns[i].sequence)
             continue;
         if (!listed || rw_overridden(parser, i))
-            rw_note_obstacle(parser, RW_OBSTACLE_SEQUENCE);
+            rw_note_blocker(parser, RW_BLOCKER_SEQUENCE);
         if (rw_overridden(parser, i) && rw_slot_of(table, i) >= 0)
             parser->insert->key_constant = false;
     }
@@ -281,15 +281,15 @@ static void finish(rw_parser *parser)
 {
     rw_insert *insert = parser->insert;
     if (!parser->table->mergeable)
-        rw_note_obstacle(parser, RW_OBSTACLE_TRIGGER);
+        rw_note_blocker(parser, RW_BLOCKER_TRIGGER);
     if (parser->unknown_column)
-        rw_note_obstacle(parser, RW_OBSTACLE_FORM);
+        rw_note_blocker(parser, RW_BLOCKER_FORM);
     note_omitted(parser);
-    unsigned obstacles = parser->obstacles;
+    unsigned blockers = parser->blockers;
     if (parser->table->ignore_sequences)
-        obstacles &= ~(1u << RW_OBSTACLE_SEQUENCE);
-    while (obstacles != 0 && (obstacles & 1u << insert->obstacle) == 0)
-        insert->obstacle++;
+        blockers &= ~(1u << RW_BLOCKER_SEQUENCE);
+    while (blockers != 0 && (blockers & 1u << insert->blocker) == 0)
+        insert->blocker++;
     for (uint32_t i = 0; i < insert->param_count; i++)
         if (parser->params[i] == (uint32_t)RW_PARAM_UNCLEAR)
             parser->params[i] = PGW_UNSPECIFIED;
@@ -356,7 +356,7 @@ static void leave_untouched(rw_parser *parser)
         keep_hash_out(parser, parser->name_end);
     insert->values_merge = insert->key_constant = false;
     finish(parser);
-    insert->obstacle = RW_OBSTACLE_UNCOMPUTABLE;
+    insert->blocker = RW_BLOCKER_UNCOMPUTABLE;
 }
 
 static rw_outcome refuse_large(pgw_error *error)

@@ -157,7 +157,7 @@ static bool is_sequence_function(const rw_parser *parser)
 
 static void note_sequence_function(rw_parser *parser)
 {
-    rw_note_obstacle(parser, RW_OBSTACLE_SEQUENCE);
+    rw_note_blocker(parser, RW_BLOCKER_SEQUENCE);
     if (rw_at_word(parser, "lastval"))
         parser->asks_last = parser->token.start;
 }
@@ -232,9 +232,9 @@ void rw_insert_splice(rw_insert *insert, rw_splice splice, pgw_arena *arena)
     insert->splice_count = count + 1;
 }
 
-void rw_note_obstacle(rw_parser *parser, rw_obstacle obstacle)
+void rw_note_blocker(rw_parser *parser, rw_blocker blocker)
 {
-    parser->obstacles |= 1u << obstacle;
+    parser->blockers |= 1u << blocker;
 }
 
 void rw_set_position(rw_parser *parser, size_t offset)

@@ -79,7 +79,7 @@ typedef struct rw_parser {
     bool conflict_on_key;  /* the target of ON CONFLICT is the primary key */
     bool sets_key;         /* DO UPDATE sets a hash_key column to the value that it has */
     bool keyless;          /* the cell that is parsed belongs to no column of the key */
-    unsigned obstacles;    /* a bit for each rw_obstacle */
+    unsigned blockers;     /* a bit for each rw_blocker */
     size_t asks_last;      /* offset of lastval() in the text; 0: it is not called */
     bool impossible;       /* the backend certainly rejects the statement */
     bool too_large;        /* the parsed statement takes too much memory: no more tokens come */
@@ -113,7 +113,7 @@ PGW_MUST_CHECK bool rw_take_uescape(rw_parser *parser, char *escape);
 
 /* Adds a splice in order of `at`; the pointer is valid until the next splice is added. */
 rw_splice *rw_add_splice(rw_parser *parser, size_t at, size_t remove, pgw_slice text);
-void rw_note_obstacle(rw_parser *parser, rw_obstacle obstacle);
+void rw_note_blocker(rw_parser *parser, rw_blocker blocker);
 PGW_MUST_CHECK rw_outcome rw_syntax_error(rw_parser *parser);
 /* Refuses with 0A000, or leaves the statement untouched if the table forwards. `why` ends the
  * sentence "column "x" …". */

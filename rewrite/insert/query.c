@@ -345,7 +345,7 @@ rw_outcome rw_from_a_query(rw_parser *parser)
         outcome = rw_check_overridden(parser);
     if (outcome != RW_PARSED)
         return outcome;
-    rw_note_obstacle(parser, RW_OBSTACLE_FORM);
+    rw_note_blocker(parser, RW_BLOCKER_FORM);
     insert->query = true;
     insert->key_constant = false;
     insert->values = insert->tail = insert->text.len;

@@ -353,7 +353,7 @@ rw_outcome rw_parse_returning(rw_parser *parser)
         }
         lists = false;
         parser->insert->shows = true;
-        rw_note_obstacle(parser, RW_OBSTACLE_RETURNING);
+        rw_note_blocker(parser, RW_BLOCKER_RETURNING);
         if (!parse_item(parser))
             return rw_syntax_error(parser);
     } while (rw_take(parser, ','));

@@ -201,7 +201,7 @@ static void note_cell(rw_parser *parser, const rw_target *target, const rw_cell 
     parser->insert->reads_names |= reads_names(cell, column);
     parser->writes_identity |= known && column->always && cell->kind != RW_CELL_DEFAULT;
     if (cell->kind == RW_CELL_DEFAULT && known && column->computed)
-        rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
+        rw_note_blocker(parser, RW_BLOCKER_EXPRESSION);
     if (cell->kind == RW_CELL_PARAM) {
         uint32_t type = cell->cast_count > 0 ? cell->casts[0].type
                         : known              ? table->columns[target->column].type
@@ -210,7 +210,7 @@ static void note_cell(rw_parser *parser, const rw_target *target, const rw_cell 
         if (known && cell->cast_count == 0)
             rw_note_inference(parser, target->column);
     } else if (cell->kind == RW_CELL_DEFAULT && known && table->columns[target->column].sequence) {
-        rw_note_obstacle(parser, RW_OBSTACLE_SEQUENCE);
+        rw_note_blocker(parser, RW_BLOCKER_SEQUENCE);
     }
 }
 

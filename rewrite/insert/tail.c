@@ -206,7 +206,7 @@ static void add_assignments(rw_parser *parser, pgw_buf *out)
         if (!listed && parser->insert->verb != RW_VERB_REPLACE)
             continue;
         if (!listed && table->columns[i].computed)
-            rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
+            rw_note_blocker(parser, RW_BLOCKER_EXPRESSION);
         add_assignment(out, first, table->columns[i].name, listed);
         first = false;
     }

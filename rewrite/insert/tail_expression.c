@@ -8,7 +8,7 @@ static void note_default(rw_parser *parser)
 {
     for (size_t i = 0; i < parser->table->column_count; i++)
         if (parser->table->columns[i].computed)
-            rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
+            rw_note_blocker(parser, RW_BLOCKER_EXPRESSION);
 }
 
 /* Whether the token may make text of a value of another type. */
@@ -100,7 +100,7 @@ void rw_skip_tail_token(rw_parser *parser)
     rw_skip_token(parser);
     bool typed = strict && name && parser->token.kind == RW_TOKEN_STRING; /* type 'text' */
     if (runs || typed || (call && rw_at(parser, '(')))
-        rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
+        rw_note_blocker(parser, RW_BLOCKER_EXPRESSION);
 }
 
 bool rw_skip_tail_expression(rw_parser *parser, bool commas)

@@ -188,7 +188,7 @@ bool rw_parse_type(rw_parser *parser, bool prefix, rw_cast *cast)
     *cast = resolve(&type, prefix);
     bool strict = parser->table != NULL && parser->table->casts_run; /* a lone cell has no table */
     if (strict && (foreign || !is_built_in(&type)))
-        rw_note_obstacle(parser, RW_OBSTACLE_EXPRESSION);
+        rw_note_blocker(parser, RW_BLOCKER_EXPRESSION);
     if (foreign || array)
         *cast = (rw_cast){PGW_UNSPECIFIED, -1, prefix};
     return true;

@@ -84,7 +84,7 @@ static void check_lifted(const rw_insert *insert, const rw_catalog *catalog, pgw
     rw_lift_text(insert, &text);
     if (rw_insert_parse(pgw_slice_buf(&text), catalog, &test_env, arena, &again, &error)) {
         require(again != NULL && again->row_count == 1 && again->wanted_count == 0);
-        require(again->param_count == insert->lift_count && again->obstacle == insert->obstacle);
+        require(again->param_count == insert->lift_count && again->blocker == insert->blocker);
     }
     pgw_buf_free(&text);
 }
@@ -103,7 +103,7 @@ static void check_insert(rw_insert *insert, const rw_catalog *catalog, pgw_arena
         require(out.len >= insert->text.len);
     } else if (insert->row_count <= MOST_ROWS && take_keys(insert, arena, keys, hashes)) {
         rw_render_statement(insert, RW_HASH_CONSTANT, hashes, &out);
-        require(out.len >= insert->text.len || insert->obstacle == RW_OBSTACLE_RETURNING ||
+        require(out.len >= insert->text.len || insert->blocker == RW_BLOCKER_RETURNING ||
                 insert->verb == RW_VERB_REPLACE || insert->hash_listed);
         check_again(insert, catalog, &out, arena);
         check_lifted(insert, catalog, arena);

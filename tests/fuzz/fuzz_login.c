@@ -9,7 +9,7 @@
 #include "protocol/frame.h"
 #include "protocol/reader.h"
 #include "proxy/client/core/session.h"
-#include "proxy/client/door/life.h"
+#include "proxy/client/door/session_io.h"
 #include "tests/fuzz/login_setup.h"
 #include "tests/protocol/scram_client.h"
 

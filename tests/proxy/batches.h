@@ -6,17 +6,17 @@
 
 #include "fake_backend.h"
 
-UNUSED static void submit(px_unit *unit)
+UNUSED static void submit(px_write_group *write_group)
 {
-    px_batcher_submit(unit);
+    px_batcher_submit(write_group);
     fake_turn();
 }
 
-/* A link is there and idle, so that the next unit leaves at once. */
+/* A link is there and idle, so that the next write group leaves at once. */
 UNUSED static fake_link *warm_link(void)
 {
     told first;
-    submit(rows_unit(&first, 0, 1000000));
+    submit(rows_write_group(&first, 0, 1000000));
     fake_link *link = fake_open(0);
     fake_read(link, NULL);
     fake_answer(link, "C1 Z");
@@ -27,14 +27,14 @@ UNUSED static fake_link *warm_link(void)
 /* t[0]'s row leaves at once; so many behind it, of the keys 1, 2 …, wait for each other. */
 UNUSED static void submit_rows(told *t, size_t behind)
 {
-    submit(rows_unit(&t[0], 0, 100));
+    submit(rows_write_group(&t[0], 0, 100));
     for (size_t i = 1; i <= behind; i++)
-        submit(rows_unit(&t[i], 0, i));
+        submit(rows_write_group(&t[i], 0, i));
 }
 
 UNUSED static void withdraw(told *t)
 {
-    px_batcher_withdraw(t->unit->home, t->unit, t->unit->ticket);
+    px_batcher_withdraw(t->write_group->home, t->write_group, t->write_group->ticket);
     fake_turn();
 }
 
@@ -50,7 +50,7 @@ UNUSED static void expect_text(fake_link *link, const char *types, const char *t
 UNUSED static void expect_rerouted(const told *t)
 {
     assert_true(t->back);
-    assert_int_equal(t->outcome, PX_UNIT_REROUTED);
+    assert_int_equal(t->outcome, PX_WRITE_GROUP_REROUTED);
 }
 
 #endif

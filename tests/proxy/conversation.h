@@ -65,7 +65,7 @@ static void begin(const char *config)
     one_worker_begin(&here.server, &here.worker, here.config,
                      here.sockets ? here.backend : &script_backend,
                      px_credentials_take(here.credentials));
-    here.server.lobby = px_lobby_new();
+    here.server.preauth = px_preauth_new();
     here.server.addresses = px_addresses_new();
     uv_timer_stop(&here.worker.tick);
     uv_stop(
@@ -130,14 +130,14 @@ static void come(client *c, char name, const char *parameters)
     c->here = true;
     c->party.name = name;
     px_address *address = address_of(&parameters);
-    px_guest *guest = px_lobby_enter(&here.worker, address);
+    px_guest *guest = px_preauth_enter(&here.worker, address);
     if (guest == NULL) {
         px_address_leave(address);
         close(fds[1]);
         return;
     }
     atomic_fetch_add(&here.worker.load, 1);
-    px_life_begin(&here.worker, fds[1], address, guest);
+    px_session_io_begin(&here.worker, fds[1], address, guest);
     if (parameters[0] != '\0')
         send_startup(c, parameters);
 }
@@ -191,7 +191,7 @@ static void end(void)
         script_lose_all();
     turn();
     one_worker_end(&here.server, &here.worker);
-    px_lobby_free(here.server.lobby);
+    px_preauth_free(here.server.preauth);
     px_addresses_free(here.server.addresses);
     px_credentials_drop(here.worker.credentials);
     px_credentials_drop(here.credentials);

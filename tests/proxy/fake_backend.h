@@ -377,168 +377,176 @@ UNUSED static void fake_lose(fake_link *link)
     fake_turn();
 }
 
-/* ---- units ---- */
+/* ---- write groups ---- */
 
-/* What a unit came back with; freed units are looked at here. */
+/* What a write group came back with; freed write groups are looked at here. */
 typedef struct told {
     bool back, slow, suspected;
-    px_unit_outcome outcome;
+    px_write_group_outcome outcome;
     char sqlstate[6];
     size_t completed, notices;
     uint64_t tags[4];
-    px_unit *unit; /* while it is under way */
+    px_write_group *write_group; /* while it is under way */
 } told;
 
 static _Atomic uint64_t fake_tickets;
 
-static void fake_done(px_unit *unit)
+static void fake_done(px_write_group *write_group)
 {
-    told *t = unit->session;
+    told *t = write_group->session;
     assert_false(t->back);
     t->back = true;
-    t->outcome = unit->outcome;
-    t->completed = unit->completed;
-    t->slow = unit->slow;
-    t->suspected = unit->suspected;
-    t->notices = unit->notices.len;
-    pgw_slice code = pgw_error_field(pgw_slice_buf(&unit->error), 'C');
+    t->outcome = write_group->outcome;
+    t->completed = write_group->completed;
+    t->slow = write_group->slow;
+    t->suspected = write_group->suspected;
+    t->notices = write_group->notices.len;
+    pgw_slice code = pgw_error_field(pgw_slice_buf(&write_group->error), 'C');
     memcpy(t->sqlstate, code.len == 5 ? code.ptr : "-----", 5);
-    for (size_t i = 0; i < unit->statement_count && i < 4; i++)
-        t->tags[i] = unit->statements[i].tag;
-    t->unit = NULL;
-    px_unit_free(unit);
+    for (size_t i = 0; i < write_group->statement_count && i < 4; i++)
+        t->tags[i] = write_group->statements[i].tag;
+    t->write_group = NULL;
+    px_write_group_free(write_group);
 }
 
 /* One more table that its rows go into. */
-static void fake_table(px_unit *unit, const char *name)
+static void fake_table(px_write_group *write_group, const char *name)
 {
-    px_unit_table *tables =
-        pgw_arena_alloc(&unit->arena, (unit->table_count + 1) * sizeof *unit->tables);
-    if (unit->table_count > 0)
-        memcpy(tables, unit->tables, unit->table_count * sizeof *tables);
-    tables[unit->table_count++] =
-        (px_unit_table){.config = &fake.table, .name = pgw_arena_printf(&unit->arena, "%s", name)};
-    unit->tables = tables;
+    px_write_group_table *tables = pgw_arena_alloc(
+        &write_group->arena, (write_group->table_count + 1) * sizeof *write_group->tables);
+    if (write_group->table_count > 0)
+        memcpy(tables, write_group->tables, write_group->table_count * sizeof *tables);
+    tables[write_group->table_count++] = (px_write_group_table){
+        .config = &fake.table, .name = pgw_arena_printf(&write_group->arena, "%s", name)};
+    write_group->tables = tables;
 }
 
-static px_unit *fake_unit(told *t, px_unit_kind kind, uint32_t partition, size_t statements)
+static px_write_group *fake_write_group(told *t, px_write_group_kind kind, uint32_t partition,
+                                        size_t statements)
 {
-    px_unit *unit = px_unit_new(&fake.workers[0]);
-    *t = (told){.unit = unit};
-    unit->kind = kind;
-    unit->identity = px_identity_take(&fake.identity);
-    fake_table(unit, "t");
-    unit->partition = partition;
-    unit->merge_hash = 77 + kind;
-    unit->statement_count = statements;
-    unit->statements = pgw_arena_alloc(&unit->arena, statements * sizeof *unit->statements);
-    unit->keys = pgw_arena_alloc(&unit->arena, statements * sizeof *unit->keys);
-    unit->row_count = statements;
-    unit->session = t;
-    unit->ticket = ++fake_tickets;
-    unit->done = fake_done;
-    return unit;
+    px_write_group *write_group = px_write_group_new(&fake.workers[0]);
+    *t = (told){.write_group = write_group};
+    write_group->kind = kind;
+    write_group->identity = px_identity_take(&fake.identity);
+    fake_table(write_group, "t");
+    write_group->partition = partition;
+    write_group->merge_hash = 77 + kind;
+    write_group->statement_count = statements;
+    write_group->statements =
+        pgw_arena_alloc(&write_group->arena, statements * sizeof *write_group->statements);
+    write_group->keys =
+        pgw_arena_alloc(&write_group->arena, statements * sizeof *write_group->keys);
+    write_group->row_count = statements;
+    write_group->session = t;
+    write_group->ticket = ++fake_tickets;
+    write_group->done = fake_done;
+    return write_group;
 }
 
-static void fake_key(px_unit *unit, size_t i, uint64_t hash, uint64_t fingerprint)
+static void fake_key(px_write_group *write_group, size_t i, uint64_t hash, uint64_t fingerprint)
 {
-    unit->keys[i] = (px_unit_key){
-        .hash = hash, .fingerprint = fingerprint, .constant = true, .partition = unit->partition};
+    write_group->keys[i] = (px_write_group_key){.hash = hash,
+                                                .fingerprint = fingerprint,
+                                                .constant = true,
+                                                .partition = write_group->partition};
 }
 
 /* "insert into t values (key)": one row, ROWS. */
-UNUSED static px_unit *rows_unit(told *t, uint32_t partition, uint64_t key)
+UNUSED static px_write_group *rows_write_group(told *t, uint32_t partition, uint64_t key)
 {
-    px_unit *unit = fake_unit(t, PX_UNIT_ROWS, partition, 1);
-    unit->guarded = true; /* so that few are merged, too */
-    unit->head = PGW_LITERAL("insert into t values ");
-    const char *row = pgw_arena_printf(&unit->arena, "(%d)", (int)key);
-    source_of(unit)->rows[0] = pgw_slice_str(row);
-    unit->statements[0].bytes = strlen(row);
-    unit->statements[0].rows = 1;
-    fake_key(unit, 0, key, key);
-    source_of(unit)->alone =
-        pgw_slice_str(pgw_arena_printf(&unit->arena, "INSERT INTO t VALUES (%d)", (int)key));
-    unit->bytes = 100;
-    return unit;
+    px_write_group *write_group = fake_write_group(t, PX_WRITE_GROUP_ROWS, partition, 1);
+    write_group->guarded = true; /* so that few are merged, too */
+    write_group->head = PGW_LITERAL("insert into t values ");
+    const char *row = pgw_arena_printf(&write_group->arena, "(%d)", (int)key);
+    source_of(write_group)->rows[0] = pgw_slice_str(row);
+    write_group->statements[0].bytes = strlen(row);
+    write_group->statements[0].rows = 1;
+    fake_key(write_group, 0, key, key);
+    source_of(write_group)->alone =
+        pgw_slice_str(pgw_arena_printf(&write_group->arena, "INSERT INTO t VALUES (%d)", (int)key));
+    write_group->bytes = 100;
+    return write_group;
 }
 
 /* `statements` inserts of one row each, TEXT. */
-UNUSED static px_unit *text_unit(told *t, uint32_t partition, uint64_t key, size_t statements)
+UNUSED static px_write_group *text_write_group(told *t, uint32_t partition, uint64_t key,
+                                               size_t statements)
 {
-    px_unit *unit = fake_unit(t, PX_UNIT_TEXT, partition, statements);
+    px_write_group *write_group = fake_write_group(t, PX_WRITE_GROUP_TEXT, partition, statements);
     pgw_buf all = {0};
     for (size_t i = 0; i < statements; i++) {
-        const char *text = pgw_arena_printf(&unit->arena, "i%d", (int)(key + i));
-        unit->statements[i].rows = 1;
-        fake_key(unit, i, key + i, key + i);
+        const char *text = pgw_arena_printf(&write_group->arena, "i%d", (int)(key + i));
+        write_group->statements[i].rows = 1;
+        fake_key(write_group, i, key + i, key + i);
         pgw_buf_addf(&all, "%s%s", i > 0 ? "; " : "", text);
     }
-    source_of(unit)->alone = pgw_arena_copy(&unit->arena, pgw_slice_buf(&all));
+    source_of(write_group)->alone = pgw_arena_copy(&write_group->arena, pgw_slice_buf(&all));
     pgw_buf_free(&all);
-    return unit;
+    return write_group;
 }
 
 /* One more statement that is prepared for it. */
-UNUSED static void fake_prepared(px_unit *unit, pgw_slice name)
+UNUSED static void fake_prepared(px_write_group *write_group, pgw_slice name)
 {
     static const uint32_t types[] = {20};
-    px_unit_prepared *prepared =
-        pgw_arena_alloc(&unit->arena, (unit->prepared_count + 1) * sizeof *prepared);
-    if (unit->prepared_count > 0)
-        memcpy(prepared, unit->prepared, unit->prepared_count * sizeof *prepared);
-    prepared[unit->prepared_count++] =
-        (px_unit_prepared){.name = name,
-                           .text = PGW_LITERAL("insert into t values ($1)"),
-                           .types = types,
-                           .type_count = 1};
-    unit->prepared = prepared;
+    px_write_group_prepared *prepared =
+        pgw_arena_alloc(&write_group->arena, (write_group->prepared_count + 1) * sizeof *prepared);
+    if (write_group->prepared_count > 0)
+        memcpy(prepared, write_group->prepared, write_group->prepared_count * sizeof *prepared);
+    prepared[write_group->prepared_count++] =
+        (px_write_group_prepared){.name = name,
+                                  .text = PGW_LITERAL("insert into t values ($1)"),
+                                  .types = types,
+                                  .type_count = 1};
+    write_group->prepared = prepared;
 }
 
 /* Bind and Execute of one prepared insert, PARAMS. */
-UNUSED static px_unit *params_unit(told *t, uint32_t partition, uint64_t key, size_t statements)
+UNUSED static px_write_group *params_write_group(told *t, uint32_t partition, uint64_t key,
+                                                 size_t statements)
 {
-    px_unit *unit = fake_unit(t, PX_UNIT_PARAMS, partition, statements);
-    fake_prepared(unit, PGW_LITERAL("ks_1"));
+    px_write_group *write_group = fake_write_group(t, PX_WRITE_GROUP_PARAMS, partition, statements);
+    fake_prepared(write_group, PGW_LITERAL("ks_1"));
     for (size_t i = 0; i < statements; i++) {
         pgw_buf out = {0};
         pgw_bind bind = {0};
         int64_t value = (int64_t)(key + i);
         bind.results = PGW_LITERAL("\0\0");
         pgw_certainly(
-            pgw_write_bind(&bind, PGW_LITERAL(""), unit->prepared->name, &value, 1, &out));
+            pgw_write_bind(&bind, PGW_LITERAL(""), write_group->prepared->name, &value, 1, &out));
         pgw_write_execute(PGW_LITERAL(""), 0, &out);
-        unit->statements[i].messages = pgw_arena_copy(&unit->arena, pgw_slice_buf(&out));
-        unit->statements[i].bytes = out.len;
-        unit->statements[i].rows = 1;
-        fake_key(unit, i, key + i, key + i);
+        write_group->statements[i].messages =
+            pgw_arena_copy(&write_group->arena, pgw_slice_buf(&out));
+        write_group->statements[i].bytes = out.len;
+        write_group->statements[i].rows = 1;
+        fake_key(write_group, i, key + i, key + i);
         pgw_buf_free(&out);
     }
-    return unit;
+    return write_group;
 }
 
 /* rows_unit() of a text that can also be an execution of params_unit()'s statement. */
-UNUSED static px_unit *lifted_unit(told *t, uint32_t partition, uint64_t key)
+UNUSED static px_write_group *lifted_write_group(told *t, uint32_t partition, uint64_t key)
 {
-    px_unit *unit = rows_unit(t, partition, key);
-    pgw_slice *value = pgw_arena_alloc(&unit->arena, sizeof *value);
-    fake_prepared(unit, PGW_LITERAL("ks_1"));
-    *value = pgw_slice_str(pgw_arena_printf(&unit->arena, "%d", (int)key));
-    unit->lifted = (px_unit_lifted){.values = value, .count = 1};
-    return unit;
+    px_write_group *write_group = rows_write_group(t, partition, key);
+    pgw_slice *value = pgw_arena_alloc(&write_group->arena, sizeof *value);
+    fake_prepared(write_group, PGW_LITERAL("ks_1"));
+    *value = pgw_slice_str(pgw_arena_printf(&write_group->arena, "%d", (int)key));
+    write_group->lifted = (px_write_group_lifted){.values = value, .count = 1};
+    return write_group;
 }
 
 UNUSED static void expect_committed(const told *t, uint64_t tag)
 {
     assert_true(t->back);
-    assert_int_equal(t->outcome, PX_UNIT_COMMITTED);
+    assert_int_equal(t->outcome, PX_WRITE_GROUP_COMMITTED);
     assert_int_equal(t->tags[0], tag);
 }
 
 UNUSED static void expect_failed(const told *t, const char *sqlstate)
 {
     assert_true(t->back);
-    assert_int_equal(t->outcome, PX_UNIT_FAILED);
+    assert_int_equal(t->outcome, PX_WRITE_GROUP_FAILED);
     assert_string_equal(t->sqlstate, sqlstate);
 }
 

@@ -21,9 +21,9 @@
 #include "proxy/client/core/sessions.h"
 #include "proxy/client/door/cancel.h"
 #include "proxy/client/door/credentials.h"
-#include "proxy/client/door/life.h"
-#include "proxy/client/door/lobby.h"
-#include "proxy/client/door/watch.h"
+#include "proxy/client/door/session_io.h"
+#include "proxy/client/door/preauth.h"
+#include "proxy/client/door/session_timeouts.h"
 #include "proxy/ingest/plan_cache.h"
 #include "proxy/server/config.h"
 

@@ -9,13 +9,13 @@
     "operator(pg_catalog./) case when (select pg_catalog.count(*) from keyspread_rows) "           \
     "operator(pg_catalog.=) " count " then 1 else 0 end"
 
-static void test_units_of_one_turn_leave_together(void **state)
+static void test_write_groups_of_one_turn_leave_together(void **state)
 {
     (void)state;
     fake_link *link = warm_link();
     told t[2];
-    px_batcher_submit(rows_unit(&t[0], 0, 1));
-    px_batcher_submit(rows_unit(&t[1], 0, 2));
+    px_batcher_submit(rows_write_group(&t[0], 0, 1));
+    px_batcher_submit(rows_write_group(&t[1], 0, 2));
     fake_turn();
     expect_text(link, "Q", MERGED("(1),\n(2)", "2"));
     fake_answer(link, "C2 Z");
@@ -23,12 +23,12 @@ static void test_units_of_one_turn_leave_together(void **state)
     expect_committed(&t[1], 1);
 }
 
-static void test_lone_unit_leaves_at_once(void **state)
+static void test_lone_write_group_leaves_at_once(void **state)
 {
     (void)state;
     fake_link *link = warm_link();
     told t;
-    submit(rows_unit(&t, 0, 1));
+    submit(rows_write_group(&t, 0, 1));
     expect_text(link, "Q", "INSERT INTO t VALUES (1)"); /* within the turn, and as it was sent */
     assert_false(t.back);
     fake_answer(link, "N C1 Z");
@@ -51,17 +51,17 @@ static void test_group_commit(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[5];
-    submit(rows_unit(&t[0], 0, 50));
+    submit(rows_write_group(&t[0], 0, 50));
     fake_read(link, NULL);
-    submit(rows_unit(&t[1], 0, 9));
-    submit(rows_unit(&t[2], 0, 3));
-    px_unit *two = rows_unit(&t[3], 0, 7);
+    submit(rows_write_group(&t[1], 0, 9));
+    submit(rows_write_group(&t[2], 0, 3));
+    px_write_group *two = rows_write_group(&t[3], 0, 7);
     two->statements[0].rows = 2;
     submit(two);
     assert_string_equal(fake_read(link, NULL), "");
     fake_answer(link, "C1 Z");
     expect_text(link, "Q", MERGED("(3),\n(7),\n(9)", "4"));
-    submit(rows_unit(&t[4], 0, 4));
+    submit(rows_write_group(&t[4], 0, 4));
     fake_answer(link, "C4 N");
     assert_false(t[1].back); /* CommandComplete is no commit */
     fake_answer(link, "Z");
@@ -87,13 +87,13 @@ static void test_merge_keys_are_apart(void **state)
     fake_link *link = warm_link();
     told t[4];
     fake.config.backend.batch_links = 2;
-    submit(rows_unit(&t[0], 0, 1));
+    submit(rows_write_group(&t[0], 0, 1));
     fake_read(link, NULL);
-    submit(rows_unit(&t[1], 0, 2));
-    px_unit *other = rows_unit(&t[2], 0, 3);
+    submit(rows_write_group(&t[1], 0, 2));
+    px_write_group *other = rows_write_group(&t[2], 0, 3);
     other->head = PGW_LITERAL("insert into t (a) values "); /* with the same merge_hash */
     submit(other);
-    px_unit *epoch = rows_unit(&t[3], 0, 4);
+    px_write_group *epoch = rows_write_group(&t[3], 0, 4);
     epoch->epoch = 2;
     submit(epoch);
     fake_answer(link, "C1 Z");
@@ -137,9 +137,9 @@ static void test_few_keep_their_statements(void **state)
     static told t[16];
     for (size_t count = 2; count <= 16; count += 14) {
         for (size_t i = 0; i < count; i++) {
-            px_unit *unit = rows_unit(&t[i], 0, 10 + i);
-            unit->guarded = false;
-            px_batcher_submit(unit);
+            px_write_group *write_group = rows_write_group(&t[i], 0, 10 + i);
+            write_group->guarded = false;
+            px_batcher_submit(write_group);
         }
         fake_turn();
         if (count == 2)
@@ -156,7 +156,7 @@ static void test_lifted_rows(void **state)
     (void)state;
     fake_link *link = warm_link();
     static told t[16];
-    submit(lifted_unit(&t[0], 0, 1));
+    submit(lifted_write_group(&t[0], 0, 1));
     assert_string_equal(fake_read(link, NULL), "CPBES");
     fake_answer(link, "3 1 2 C1 Z");
     expect_committed(&t[0], 1);
@@ -166,7 +166,7 @@ static void test_lifted_rows(void **state)
     } cases[] = {{1, "BES", "2 C1 Z"}, {3, "BEBEBES", "2 C1 2 C1 2 C1 Z"}, {16, "Q", "C1 Z"}};
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         for (size_t i = 0; i < cases[c].count; i++)
-            px_batcher_submit(lifted_unit(&t[i], 0, 10 + i));
+            px_batcher_submit(lifted_write_group(&t[i], 0, 10 + i));
         fake_turn();
         assert_string_equal(fake_read(link, NULL), cases[c].sent);
         fake_answer(link, cases[c].replies);
@@ -181,13 +181,14 @@ static void test_rows_lifted_into_different_statements(void **state)
     fake_link *link = warm_link();
     told t[4];
     for (size_t i = 0; i < 4; i++) {
-        px_unit *unit = i % 2 == 0 ? lifted_unit(&t[i], 0, 10 + i) : rows_unit(&t[i], 0, 10 + i);
+        px_write_group *write_group =
+            i % 2 == 0 ? lifted_write_group(&t[i], 0, 10 + i) : rows_write_group(&t[i], 0, 10 + i);
         if (i == 3) {
-            px_unit_free(unit);
-            unit = lifted_unit(&t[i], 0, 10 + i);
-            unit->prepared->name = PGW_LITERAL("ks_2");
+            px_write_group_free(write_group);
+            write_group = lifted_write_group(&t[i], 0, 10 + i);
+            write_group->prepared->name = PGW_LITERAL("ks_2");
         }
-        px_batcher_submit(unit);
+        px_batcher_submit(write_group);
         if (i % 2 == 0)
             continue;
         fake_turn();
@@ -204,15 +205,15 @@ static void test_lifted_rows_that_fail(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[2];
-    submit(lifted_unit(&t[0], 0, 1));
+    submit(lifted_write_group(&t[0], 0, 1));
     assert_string_equal(fake_read(link, NULL), "CPBES");
     fake_answer(link, "3 1 N E22P02 Z");
     expect_text(link, "Q", "INSERT INTO t VALUES (1)");
     fake_answer(link, "E22003 Z");
     expect_failed(&t[0], "22003");
     assert_int_equal(t[0].notices, 0);
-    px_batcher_submit(lifted_unit(&t[0], 0, 1));
-    px_batcher_submit(lifted_unit(&t[1], 0, 2));
+    px_batcher_submit(lifted_write_group(&t[0], 0, 1));
+    px_batcher_submit(lifted_write_group(&t[1], 0, 2));
     fake_turn();
     assert_string_equal(fake_read(link, NULL), "BEBES");
     fake_answer(link, "2 C1 E22P02 Z");
@@ -228,7 +229,7 @@ static void test_lifted_rows_that_wait(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t;
-    submit(lifted_unit(&t, 0, 1));
+    submit(lifted_write_group(&t, 0, 1));
     fake_read(link, NULL);
     fake_answer(link, "3 1 2 E40001 Z");
     assert_string_equal(fake_read(link, NULL), "BES");
@@ -242,30 +243,30 @@ static void test_lifted_rows_of_another_schema(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[3];
-    submit(lifted_unit(&t[0], 0, 1));
+    submit(lifted_write_group(&t[0], 0, 1));
     fake_read(link, NULL);
     fake_answer(link, "3 1 2 C1 Z");
     for (size_t count = 1; count <= 2; count++) {
         for (size_t i = 0; i < count; i++)
-            px_batcher_submit(lifted_unit(&t[i], 0, 2 + i));
+            px_batcher_submit(lifted_write_group(&t[i], 0, 2 + i));
         fake_turn();
         assert_string_equal(fake_read(link, NULL), count == 1 ? "BES" : "BEBES");
         fake_answer(link, "E42703 Z");
         assert_string_equal(fake_read(link, NULL), count == 1 ? "Q" : "QQ");
         fake_answer(link, count == 1 ? "C1 Z" : "C1 Z C1 Z");
         expect_committed(&t[count - 1], 1);
-        submit(lifted_unit(&t[2], 0, 1));
+        submit(lifted_write_group(&t[2], 0, 1));
         assert_string_equal(fake_read(link, NULL), "CPBES");
         fake_answer(link, "3 1 2 C1 Z");
     }
-    px_batcher_submit(lifted_unit(&t[0], 0, 1));
-    px_batcher_submit(lifted_unit(&t[1], 0, 2));
+    px_batcher_submit(lifted_write_group(&t[0], 0, 1));
+    px_batcher_submit(lifted_write_group(&t[1], 0, 2));
     fake_turn();
     fake_read(link, NULL);
     fake_answer(link, "E0A000 Z");
     assert_string_equal(fake_read(link, NULL), "QQ");
     fake_answer(link, "C1 Z C1 Z");
-    submit(lifted_unit(&t[2], 0, 1));
+    submit(lifted_write_group(&t[2], 0, 1));
     assert_string_equal(fake_read(link, NULL), "BES");
     fake_answer(link, "2 C1 Z");
 }
@@ -277,9 +278,9 @@ static void test_first_statement_looks_for_others(void **state)
     fake_link *link = warm_link();
     told t[3];
     for (size_t i = 0; i < 3; i++) {
-        px_unit *unit = rows_unit(&t[i], 0, 10 + i);
-        unit->guarded = i == 1;
-        px_batcher_submit(unit);
+        px_write_group *write_group = rows_write_group(&t[i], 0, 10 + i);
+        write_group->guarded = i == 1;
+        px_batcher_submit(write_group);
     }
     fake_turn();
     expect_text(link, "Q",
@@ -303,8 +304,8 @@ static void test_a_count_that_differs(void **state)
     expect_text(link, "QQ", "INSERT INTO t VALUES (1)INSERT INTO t VALUES (2)");
     assert_int_equal(fake.stale, 0);
     fake_say(link, "C0 Z C1 Z");
-    px_batcher_submit(rows_unit(&t[3], 0, 3));
-    px_batcher_submit(rows_unit(&t[4], 0, 4));
+    px_batcher_submit(rows_write_group(&t[3], 0, 3));
+    px_batcher_submit(rows_write_group(&t[4], 0, 4));
     fake_hear(link);
     expect_committed(&t[1], 0);
     expect_committed(&t[2], 1);
@@ -341,14 +342,14 @@ static void test_error_at_commit(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t;
-    submit(rows_unit(&t, 0, 1));
+    submit(rows_write_group(&t, 0, 1));
     fake_read(link, NULL);
     fake_answer(link, "C1 E23503 Z");
     expect_failed(&t, "23503");
     assert_int_equal(t.completed, 1);
 }
 
-/* Whatever an ERROR is called, a row may have raised it: each unit is sent again, alone. */
+/* Whatever an ERROR is called, a row may have raised it: each write group is sent again, alone. */
 static void test_an_error_is_nobody_elses(void **state)
 {
     (void)state;
@@ -378,10 +379,10 @@ static void test_fatal_is_everybodys(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[3];
-    submit(params_unit(&t[0], 0, 100, 1));
+    submit(params_write_group(&t[0], 0, 100, 1));
     fake_read(link, NULL);
-    submit(params_unit(&t[1], 0, 1, 1));
-    submit(params_unit(&t[2], 0, 2, 1));
+    submit(params_write_group(&t[1], 0, 1, 1));
+    submit(params_write_group(&t[2], 0, 2, 1));
     fake_answer(link, "3 1 2 C1 Z");
     fake_answer(link, "2 C1 2 F53100 Z"); /* nothing comes behind FATAL, not even what looks so */
     for (int i = 1; i < 3; i++) {
@@ -414,7 +415,7 @@ static void test_serialization_repeats(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[2];
-    submit(rows_unit(&t[0], 0, 1));
+    submit(rows_write_group(&t[0], 0, 1));
     for (int i = 0; i < 3; i++) {
         assert_string_equal(fake_read(link, NULL), "Q");
         fake_answer(link, i % 2 ? "E40001 Z" : "E40P01 Z");
@@ -422,7 +423,7 @@ static void test_serialization_repeats(void **state)
     }
     fake_answer(link, "E40001 Z");
     expect_failed(&t[0], "40001");
-    submit(rows_unit(&t[1], 0, 1));
+    submit(rows_write_group(&t[1], 0, 1));
     fake_answer(link, "E40001 Z");
     fake_answer(link, "C1 Z");
     expect_committed(&t[1], 1);
@@ -447,7 +448,7 @@ static void test_lost_in_flight(void **state)
     told t[4];
     submit_rows(t, 2);
     fake_answer(link, "C1 Z");
-    submit(rows_unit(&t[3], 0, 3));
+    submit(rows_write_group(&t[3], 0, 3));
     fake_say(link, "C2 F57P01"); /* came, but no ReadyForQuery */
     fake_lose(link);
     expect_failed(&t[1], "08007");
@@ -484,7 +485,7 @@ static void test_nonsense_is_a_lost_link(void **state)
     static const char *const replies[] = {"C1 ZT", "C1 C1 Z", "2 2 Z", "Z"};
     for (size_t i = 0; i < sizeof replies / sizeof *replies; i++) {
         told t;
-        submit(rows_unit(&t, 0, 1));
+        submit(rows_write_group(&t, 0, 1));
         fake_link *link = fake_open(i);
         fake_answer(link, replies[i]);
         expect_failed(&t, "08007");
@@ -501,7 +502,7 @@ static void test_idle_link_lost(void **state)
     fake_lose(link);
     assert_true(link->closed);
     told t;
-    submit(rows_unit(&t, 0, 1));
+    submit(rows_write_group(&t, 0, 1));
     fake_answer(fake_open(1), "C1 Z");
     expect_committed(&t, 1);
 }
@@ -519,15 +520,15 @@ static void test_unreachable(void **state)
 {
     (void)state;
     told t[3];
-    submit(rows_unit(&t[0], 0, 1));
-    submit(rows_unit(&t[1], 2, 2));
+    submit(rows_write_group(&t[0], 0, 1));
+    submit(rows_write_group(&t[1], 2, 2));
     assert_int_equal(fake.link_count, 2);
     fail_opening(0, "08006");
     assert_false(t[0].back); /* the other link may yet come */
     fail_opening(1, "57P03");
     expect_failed(&t[0], "57P03");
     expect_failed(&t[1], "57P03");
-    submit(rows_unit(&t[2], 0, 1));
+    submit(rows_write_group(&t[2], 0, 1));
     assert_int_equal(fake.link_count, 3); /* and the next one tries again */
     fake_answer(fake_open(2), "C1 Z");
     expect_committed(&t[2], 1);
@@ -538,9 +539,9 @@ static void test_deadline(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[4];
-    submit(rows_unit(&t[0], 0, 1));
-    px_unit *late = rows_unit(&t[1], 0, 2), *in_time = rows_unit(&t[2], 0, 3);
-    px_unit *blocked = rows_unit(&t[3], 0, 1); /* the key of the one in flight */
+    submit(rows_write_group(&t[0], 0, 1));
+    px_write_group *late = rows_write_group(&t[1], 0, 2), *in_time = rows_write_group(&t[2], 0, 3);
+    px_write_group *blocked = rows_write_group(&t[3], 0, 1); /* the key of the one in flight */
     late->deadline = blocked->deadline = fake.now + 100;
     in_time->deadline = fake.now + 200;
     submit(late);
@@ -568,11 +569,11 @@ static void test_deadline_between_attempts(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[3];
-    submit(rows_unit(&t[0], 0, 100));
-    px_unit *late = rows_unit(&t[1], 0, 1);
+    submit(rows_write_group(&t[0], 0, 100));
+    px_write_group *late = rows_write_group(&t[1], 0, 1);
     late->deadline = fake.now + 100;
     submit(late);
-    submit(rows_unit(&t[2], 0, 2));
+    submit(rows_write_group(&t[2], 0, 2));
     fake_answer(link, "C1 Z");
     fake_read(link, NULL);
     fake.now += 100;
@@ -588,10 +589,10 @@ static void test_withdraw(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[4];
-    submit(rows_unit(&t[0], 0, 1));
-    submit(rows_unit(&t[1], 0, 2));
-    submit(rows_unit(&t[2], 0, 1));
-    submit(rows_unit(&t[3], 0, 1)); /* behind the one before it */
+    submit(rows_write_group(&t[0], 0, 1));
+    submit(rows_write_group(&t[1], 0, 2));
+    submit(rows_write_group(&t[2], 0, 1));
+    submit(rows_write_group(&t[3], 0, 1)); /* behind the one before it */
     withdraw(&t[0]);
     withdraw(&t[1]);
     withdraw(&t[2]);
@@ -605,34 +606,35 @@ static void test_withdraw(void **state)
     expect_committed(&t[3], 1);
 }
 
-/* A withdrawal that crosses the outcome does no harm, nor one for a unit that is long gone. */
+/* A withdrawal that crosses the outcome does no harm, nor one for a write group that is long gone.
+ */
 static void test_late_withdraw(void **state)
 {
     (void)state;
     told t;
-    px_unit *unit = rows_unit(&t, 1, 1); /* the second worker's */
-    uint64_t ticket = unit->ticket;
-    submit(unit);
+    px_write_group *write_group = rows_write_group(&t, 1, 1); /* the second worker's */
+    uint64_t ticket = write_group->ticket;
+    submit(write_group);
     fake_link *link = fake_open(0);
     fake_say(link, "C1 Z");
     link->link->ops->on_message(link->link); /* the outcome is on its way home */
     assert_false(t.back);
-    px_batcher_withdraw(&fake.workers[0], unit, ticket);
+    px_batcher_withdraw(&fake.workers[0], write_group, ticket);
     fake_turn();
     expect_committed(&t, 1);
-    px_batcher_withdraw(&fake.workers[0], unit, ticket);
+    px_batcher_withdraw(&fake.workers[0], write_group, ticket);
     fake_turn();
 }
 
-/* Keys order units over queues, shapes and workers. */
+/* Keys order write groups over queues, shapes and workers. */
 static void test_keys_over_workers(void **state)
 {
     (void)state;
     told t[3];
-    submit(rows_unit(&t[0], 0, 1));
-    px_unit *other = rows_unit(&t[1], 1, 1); /* as with another map of partitions */
+    submit(rows_write_group(&t[0], 0, 1));
+    px_write_group *other = rows_write_group(&t[1], 1, 1); /* as with another map of partitions */
     submit(other);
-    px_unit *lane = rows_unit(&t[2], 0, 1);
+    px_write_group *lane = rows_write_group(&t[2], 0, 1);
     lane->several_partitions = true;
     submit(lane);
     fake_link *link = fake_open(0);
@@ -652,10 +654,10 @@ static void test_statements_travel_joined(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[3];
-    submit(text_unit(&t[0], 0, 10, 1));
+    submit(text_write_group(&t[0], 0, 10, 1));
     fake_read(link, NULL);
-    submit(text_unit(&t[1], 0, 2, 2));
-    submit(text_unit(&t[2], 0, 5, 1));
+    submit(text_write_group(&t[1], 0, 2, 2));
+    submit(text_write_group(&t[2], 0, 5, 1));
     fake_answer(link, "C1 Z");
     expect_text(link, "Q", "i2; i3\n;\ni5");
     fake_answer(link, "C7 C0 C9 Z");
@@ -664,14 +666,14 @@ static void test_statements_travel_joined(void **state)
     expect_committed(&t[2], 9);
 }
 
-static void test_statement_of_a_unit_fails(void **state)
+static void test_statement_of_a_write_group_fails(void **state)
 {
     (void)state;
     fake_link *link = warm_link();
     told t[3];
-    submit(text_unit(&t[0], 0, 10, 1));
-    submit(text_unit(&t[1], 0, 2, 3));
-    submit(text_unit(&t[2], 0, 7, 1));
+    submit(text_write_group(&t[0], 0, 10, 1));
+    submit(text_write_group(&t[1], 0, 2, 3));
+    submit(text_write_group(&t[2], 0, 7, 1));
     fake_answer(link, "C1 Z C1 E23505 Z");
     fake_read(link, NULL);
     fake_answer(link, "C1 C1 E23505 Z C1 Z");
@@ -684,12 +686,12 @@ static void test_parameters(void **state)
 {
     (void)state;
     told t[4];
-    submit(params_unit(&t[0], 0, 1, 2));
+    submit(params_write_group(&t[0], 0, 1, 2));
     fake_link *link = fake_open(0);
     assert_string_equal(fake_read(link, NULL), "CPBEBES");
-    submit(params_unit(&t[1], 0, 5, 1));
-    submit(params_unit(&t[2], 0, 4, 2)); /* behind: 5 is taken */
-    submit(params_unit(&t[3], 0, 9, 1));
+    submit(params_write_group(&t[1], 0, 5, 1));
+    submit(params_write_group(&t[2], 0, 4, 2)); /* behind: 5 is taken */
+    submit(params_write_group(&t[3], 0, 9, 1));
     fake_answer(link, "3 1 2 C1 2 C1 Z");
     expect_committed(&t[0], 1);
     assert_string_equal(fake_read(link, NULL), "BEBES");
@@ -706,10 +708,10 @@ static void test_parameters_guilty(void **state)
 {
     (void)state;
     told t[3];
-    submit(params_unit(&t[0], 0, 100, 1));
+    submit(params_write_group(&t[0], 0, 100, 1));
     fake_link *link = fake_open(0);
-    submit(params_unit(&t[1], 0, 1, 1));
-    submit(params_unit(&t[2], 0, 2, 1));
+    submit(params_write_group(&t[1], 0, 1, 1));
+    submit(params_write_group(&t[2], 0, 2, 1));
     fake_answer(link, "3 1 2 C1 Z");
     fake_read(link, NULL);
     fake_answer(link, "2 C1 2 E23505 Z");
@@ -725,13 +727,13 @@ static void test_prepared_again(void **state)
     (void)state;
     static const char *const codes[] = {"E26000 Z", "E42703 Z", "E42P01 Z"};
     told t[3];
-    submit(params_unit(&t[0], 0, 100, 1));
+    submit(params_write_group(&t[0], 0, 100, 1));
     fake_link *link = fake_open(0);
     fake_answer(link, "3 1 2 C1 Z");
     for (size_t i = 0; i < 3; i++) {
-        submit(params_unit(&t[0], 0, 100, 1));
-        submit(params_unit(&t[1], 0, 1, 1));
-        submit(params_unit(&t[2], 0, 2, 1));
+        submit(params_write_group(&t[0], 0, 100, 1));
+        submit(params_write_group(&t[1], 0, 1, 1));
+        submit(params_write_group(&t[2], 0, 2, 1));
         fake_answer(link, "2 C1 Z");
         fake_read(link, NULL);
         fake_answer(link, codes[i]);
@@ -739,14 +741,14 @@ static void test_prepared_again(void **state)
         fake_answer(link, "3 1 Z 2 C1 Z 2 C1 Z");
         expect_committed(&t[1], 1);
         expect_committed(&t[2], 1);
-        submit(params_unit(&t[0], 0, 7, 1));
+        submit(params_write_group(&t[0], 0, 7, 1));
         fake_read(link, NULL);
         fake_answer(link, codes[i]);
         assert_string_equal(fake_read(link, NULL), "CPBES");
         fake_answer(link, codes[i]);
         assert_true(t[0].back); /* once */
-        assert_int_equal(t[0].outcome, PX_UNIT_FAILED);
-        submit(params_unit(&t[0], 0, 7, 1));
+        assert_int_equal(t[0].outcome, PX_WRITE_GROUP_FAILED);
+        submit(params_write_group(&t[0], 0, 7, 1));
         assert_string_equal(fake_read(link, NULL), "CPBES");
         fake_answer(link, "3 1 2 C1 Z");
     }
@@ -759,10 +761,11 @@ static void test_parse_fails(void **state)
     fake_link *link = warm_link();
     told t[3];
     only_link();
-    submit(rows_unit(&t[0], 0, 100));
-    px_unit *units[2] = {params_unit(&t[1], 0, 1, 1), params_unit(&t[2], 0, 2, 1)};
-    submit(units[0]);
-    submit(units[1]);
+    submit(rows_write_group(&t[0], 0, 100));
+    px_write_group *write_groups[2] = {params_write_group(&t[1], 0, 1, 1),
+                                       params_write_group(&t[2], 0, 2, 1)};
+    submit(write_groups[0]);
+    submit(write_groups[1]);
     fake_read(link, NULL);
     fake_answer(link, "C1 Z");
     assert_string_equal(fake_read(link, NULL), "CPBEBES");
@@ -780,9 +783,10 @@ static void test_oldest_name_is_closed(void **state)
     fake_link *link = warm_link();
     for (int i = 0; i <= 500; i++) {
         told t;
-        px_unit *unit = params_unit(&t, 0, 1, 1);
-        unit->prepared->name = pgw_slice_str(pgw_arena_printf(&unit->arena, "n%d", i));
-        submit(unit);
+        px_write_group *write_group = params_write_group(&t, 0, 1, 1);
+        write_group->prepared->name =
+            pgw_slice_str(pgw_arena_printf(&write_group->arena, "n%d", i));
+        submit(write_group);
         assert_string_equal(fake_read(link, NULL), i < 500 ? "CPBES" : "CCPBES");
         fake_answer(link, "3 1 2 C1 Z");
         expect_committed(&t, 1);
@@ -795,18 +799,19 @@ static void test_limits(void **state)
     fake_link *link = warm_link();
     told t[6];
     fake.table.batch.rows = 100;
-    submit(rows_unit(&t[0], 0, 100));
+    submit(rows_write_group(&t[0], 0, 100));
     fake_read(link, NULL);
     for (int i = 1; i < 6; i++) {
-        px_unit *unit = rows_unit(&t[i], 0, (uint64_t)i);
-        unit->send_alone = i == 4;
+        px_write_group *write_group = rows_write_group(&t[i], 0, (uint64_t)i);
+        write_group->send_alone = i == 4;
         if (i == 2) { /* more than half a batch */
-            unit->row_count = 51;
-            unit->keys = pgw_arena_alloc(&unit->arena, 51 * sizeof *unit->keys);
+            write_group->row_count = 51;
+            write_group->keys =
+                pgw_arena_alloc(&write_group->arena, 51 * sizeof *write_group->keys);
             for (size_t k = 0; k < 51; k++)
-                fake_key(unit, k, 500 + k, 500 + k);
+                fake_key(write_group, k, 500 + k, 500 + k);
         }
-        submit(unit);
+        submit(write_group);
     }
     static const char *const expected[] = {"INSERT INTO t VALUES (1)", "INSERT INTO t VALUES (2)",
                                            "INSERT INTO t VALUES (3)", "INSERT INTO t VALUES (4)",
@@ -847,9 +852,9 @@ static size_t answer_next(fake_link *link, const char *answer)
 static size_t rows_of_next_batch(fake_link *link, size_t count, const char *answer, uint64_t ms)
 {
     static told t[300];
-    submit(rows_unit(&t[0], 0, 1000));
+    submit(rows_write_group(&t[0], 0, 1000));
     for (size_t i = 1; i <= count; i++)
-        submit(rows_unit(&t[i], 0, i));
+        submit(rows_write_group(&t[i], 0, i));
     answer_next(link, NULL);
     fake.now += ms;
     size_t rows = answer_next(link, answer);
@@ -905,10 +910,10 @@ static void test_a_slow_batch_lets_another_pass(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[5];
-    submit(rows_unit(&t[0], 0, 1));
+    submit(rows_write_group(&t[0], 0, 1));
     fake_read(link, NULL);
-    submit(rows_unit(&t[1], 0, 2));
-    submit(rows_unit(&t[2], 0, 1)); /* the same key */
+    submit(rows_write_group(&t[1], 0, 2));
+    submit(rows_write_group(&t[2], 0, 1)); /* the same key */
     fake.now += 50;
     tick();
     assert_int_equal(fake.link_count, 1);
@@ -916,11 +921,11 @@ static void test_a_slow_batch_lets_another_pass(void **state)
     tick();
     fake_link *second = fake_open(1);
     expect_text(second, "Q", "INSERT INTO t VALUES (2)");
-    submit(rows_unit(&t[3], 0, 3));
+    submit(rows_write_group(&t[3], 0, 3));
     fake_answer(second, "C1 Z");
     expect_committed(&t[1], 1);
     expect_text(second, "Q", "INSERT INTO t VALUES (3)"); /* the first still takes long */
-    submit(rows_unit(&t[4], 0, 4));
+    submit(rows_write_group(&t[4], 0, 4));
     fake.now += 51;
     tick();
     assert_int_equal(fake.link_count, 2); /* two are the most */
@@ -938,15 +943,15 @@ static void test_a_slow_batch_lets_another_pass(void **state)
     expect_committed(&t[3], 1);
 }
 
-/* Both may be lost, and their units are told. */
+/* Both may be lost, and their write groups are told. */
 static void test_two_flights_are_lost(void **state)
 {
     (void)state;
     fake_link *link = warm_link();
     told t[2];
-    submit(rows_unit(&t[0], 0, 1));
+    submit(rows_write_group(&t[0], 0, 1));
     fake_read(link, NULL);
-    submit(rows_unit(&t[1], 0, 2));
+    submit(rows_write_group(&t[1], 0, 2));
     fake.now += 51;
     tick();
     fake_link *second = fake_open(1);
@@ -958,18 +963,18 @@ static void test_two_flights_are_lost(void **state)
 }
 
 /* What takes long alone is slow, if others are quick; of company one is suspected. */
-static void test_slow_units_are_found(void **state)
+static void test_slow_write_groups_are_found(void **state)
 {
     (void)state;
     fake_link *link = warm_link(); /* it took no time */
     told t[4];
-    submit(rows_unit(&t[0], 0, 1));
+    submit(rows_write_group(&t[0], 0, 1));
     fake.now += 50;
     fake_answer(link, "C1 Z");
     assert_false(t[0].slow);
-    submit(rows_unit(&t[0], 0, 1));
-    submit(rows_unit(&t[1], 0, 2));
-    submit(rows_unit(&t[2], 0, 3));
+    submit(rows_write_group(&t[0], 0, 1));
+    submit(rows_write_group(&t[1], 0, 2));
+    submit(rows_write_group(&t[2], 0, 3));
     fake.now += 51;
     fake_answer(link, "C1 Z");
     assert_true(t[0].slow);
@@ -979,25 +984,25 @@ static void test_slow_units_are_found(void **state)
     assert_true(t[1].suspected != t[2].suspected);
     fake.now += 20 * 1000; /* what was quick is forgotten */
     for (int i = 0; i < 2; i++) {
-        submit(rows_unit(&t[3], 0, 4));
+        submit(rows_write_group(&t[3], 0, 4));
         fake.now += 200;
         fake_answer(link, "C1 Z");
         assert_int_equal(t[3].slow, i == 0);
     }
 }
 
-/* A freed link takes the queue whose first unit waits longest. */
+/* A freed link takes the queue whose first write group waits longest. */
 static void test_oldest_first(void **state)
 {
     (void)state;
     fake_link *link = warm_link();
     told t[4];
     only_link();
-    submit(rows_unit(&t[0], 0, 1));
+    submit(rows_write_group(&t[0], 0, 1));
     static const uint32_t partitions[] = {6, 2, 4};
     for (int i = 0; i < 3; i++) {
         fake.now += 10;
-        submit(rows_unit(&t[i + 1], partitions[i], 10 + (uint64_t)i));
+        submit(rows_write_group(&t[i + 1], partitions[i], 10 + (uint64_t)i));
     }
     fake_read(link, NULL);
     static const char *const expected[] = {"INSERT INTO t VALUES (10)", "INSERT INTO t VALUES (11)",
@@ -1017,8 +1022,8 @@ static void test_wait_ms(void **state)
     fake.table.batch.wait_ms = 1;
     fake.table.batch.rows = 100;
     told t[2];
-    submit(rows_unit(&t[0], 0, 1));
-    submit(rows_unit(&t[1], 0, 2));
+    submit(rows_write_group(&t[0], 0, 1));
+    submit(rows_write_group(&t[1], 0, 2));
     assert_string_equal(fake_read(link, NULL), "");
     fake.now += 1;
     uv_run(&fake.workers[0].loop, UV_RUN_ONCE); /* until the timer */
@@ -1031,7 +1036,7 @@ static void test_wait_ms(void **state)
 static void occupy(told *t, const uint32_t *partitions, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        submit(rows_unit(&t[i], partitions[i], 1 + partitions[i]));
+        submit(rows_write_group(&t[i], partitions[i], 1 + partitions[i]));
     for (size_t i = 0; i < fake.link_count; i++)
         if (!fake.links[i]->ready)
             fake_open(i);
@@ -1144,13 +1149,13 @@ static px_identity *identity_of(char *key)
     return identity;
 }
 
-static px_unit *unit_of(px_identity *identity, told *t, uint64_t key)
+static px_write_group *write_group_of(px_identity *identity, told *t, uint64_t key)
 {
-    px_unit *unit = rows_unit(t, 0, key);
-    px_identity_drop(unit->identity);
-    unit->identity = px_identity_take(identity);
-    unit->merge_hash = key;
-    return unit;
+    px_write_group *write_group = rows_write_group(t, 0, key);
+    px_identity_drop(write_group->identity);
+    write_group->identity = px_identity_take(identity);
+    write_group->merge_hash = key;
+    return write_group;
 }
 
 /* The one that was idle for longest gives way to an identity that has none. */
@@ -1163,7 +1168,7 @@ static void test_identities_take_turns(void **state)
         char key[16];
         snprintf(key, sizeof key, "u/%d", i);
         px_identity *identity = identity_of(key);
-        submit(unit_of(identity, &t[i], 1 + (uint64_t)i));
+        submit(write_group_of(identity, &t[i], 1 + (uint64_t)i));
         px_identity_drop(identity);
         assert_int_equal(fake.link_count, i + 1);
         fake_open((size_t)i);
@@ -1184,10 +1189,11 @@ static void test_who_starves_is_rerouted(void **state)
     told t[4], u[2];
     occupy(t, even, 4);
     px_identity *other = identity_of("other");
-    px_unit *units[2] = {unit_of(other, &u[0], 100), unit_of(other, &u[1], 101)};
-    units[0]->own_link = true;
-    submit(units[0]);
-    submit(units[1]);
+    px_write_group *write_groups[2] = {write_group_of(other, &u[0], 100),
+                                       write_group_of(other, &u[1], 101)};
+    write_groups[0]->own_link = true;
+    submit(write_groups[0]);
+    submit(write_groups[1]);
     tick_all();
     assert_false(u[0].back);
     fake.now += 100;
@@ -1212,12 +1218,12 @@ static void test_other_settings_are_refused(void **state)
     told t[2];
     px_identity *identity = identity_of("one");
     identity->settings = 7;
-    submit(unit_of(identity, &t[0], 1));
+    submit(write_group_of(identity, &t[0], 1));
     fake.links[0]->settings = 8;
     fake_open(0);
     assert_true(fake.links[0]->closed);
     expect_rerouted(&t[0]);
-    submit(unit_of(identity, &t[1], 2)); /* nor is another one tried at once */
+    submit(write_group_of(identity, &t[1], 2)); /* nor is another one tried at once */
     expect_rerouted(&t[1]);
     assert_int_equal(fake.link_count, 1);
     px_identity_drop(identity);
@@ -1231,8 +1237,8 @@ static void test_other_dates_are_refused(void **state)
     px_identity *identity = identity_of("one"), *other = identity_of("one");
     identity->dates = pgw_strndup("ISO, MDY", 8);
     other->dates = pgw_strndup("ISO, DMY", 8);
-    submit(unit_of(identity, &t[0], 1));
-    submit(unit_of(other, &t[1], 2));
+    submit(write_group_of(identity, &t[0], 1));
+    submit(write_group_of(other, &t[1], 2));
     assert_int_equal(fake.link_count, 2);
     fake.links[0]->dates = fake.links[1]->dates = "ISO, DMY";
     fake_open(0);
@@ -1252,8 +1258,8 @@ static void test_a_newer_link_reports_otherwise(void **state)
     static const uint32_t even[] = {0, 2};
     told t[3];
     fake_link *link = warm_link();
-    submit(rows_unit(&t[0], even[0], 1));
-    submit(rows_unit(&t[1], even[1], 2));
+    submit(rows_write_group(&t[0], even[0], 1));
+    submit(rows_write_group(&t[1], even[1], 2));
     assert_int_equal(fake.link_count, 2);
     fake.links[1]->unlike = true;
     fake_open(1);
@@ -1271,7 +1277,7 @@ static void test_links_grow_old(void **state)
     fake_link *link = warm_link();
     told t;
     fake.now += 599999;
-    submit(rows_unit(&t, 0, 1));
+    submit(rows_write_group(&t, 0, 1));
     fake.now += 1;
     fake_read(link, NULL);
     fake_answer(link, "C1 Z");
@@ -1285,14 +1291,14 @@ static void test_links_leave_a_database(void **state)
     (void)state;
     fake_link *link = warm_link(), *next;
     told t[2];
-    submit(rows_unit(&t[0], 0, 1));
+    submit(rows_write_group(&t[0], 0, 1));
     px_pool_leave(fake.workers[0].pools->first);
     assert_false(link->closed);
     fake_read(link, NULL);
     fake_answer(link, "C1 Z");
     expect_committed(&t[0], 1);
     assert_true(link->closed);
-    submit(rows_unit(&t[1], 0, 2));
+    submit(rows_write_group(&t[1], 0, 2));
     next = fake_open(1);
     assert_false(next->closed);
     fake_read(next, NULL);
@@ -1307,7 +1313,7 @@ static void test_refused_for_the_role_s_limit(void **state)
 {
     (void)state;
     told t;
-    submit(rows_unit(&t, 0, 1));
+    submit(rows_write_group(&t, 0, 1));
     pgw_error error;
     pgw_fail(&error, "53300", "too many connections for role");
     px_link_fail(fake.links[0]->link, &error);
@@ -1337,7 +1343,7 @@ static void test_the_first_link_opens_before_it_is_needed(void **state)
     assert_int_equal(fake.link_count, 1);
     fake_link *link = fake_open(0);
     told t;
-    submit(rows_unit(&t, 0, 1));
+    submit(rows_write_group(&t, 0, 1));
     expect_text(link, "Q", "INSERT INTO t VALUES (1)");
     fake_answer(link, "C1 Z");
     fake.now += 60000;
@@ -1384,9 +1390,9 @@ static void test_lock_wait_is_the_links(void **state)
     cfg_table other = fake.table;
     other.batch.lock_wait_ms = 7;
     told t;
-    px_unit *unit = rows_unit(&t, 2, 1);
-    unit->tables->config = &other;
-    submit(unit);
+    px_write_group *write_group = rows_write_group(&t, 2, 1);
+    write_group->tables->config = &other;
+    submit(write_group);
     assert_true(link->closed);
     link = fake_open(1);
     assert_memory_equal(link->options, "-c lock_timeout=7 ", 18);
@@ -1403,10 +1409,10 @@ static void test_link_makes_room_behind_its_outcome(void **state)
     cfg_table other = fake.table;
     other.batch.lock_wait_ms = 7;
     told t[2];
-    submit(rows_unit(&t[0], 0, 1));
-    px_unit *unit = rows_unit(&t[1], 2, 2);
-    unit->tables->config = &other;
-    submit(unit);
+    submit(rows_write_group(&t[0], 0, 1));
+    px_write_group *write_group = rows_write_group(&t[1], 2, 2);
+    write_group->tables->config = &other;
+    submit(write_group);
     fake_answer(link, "C1 Z N");
     expect_committed(&t[0], 1);
     assert_true(link->closed);
@@ -1419,10 +1425,10 @@ static void test_room(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t;
-    px_unit *unit = rows_unit(&t, 0, 1);
-    unit->bytes = 1024 * 1024;
+    px_write_group *write_group = rows_write_group(&t, 0, 1);
+    write_group->bytes = 1024 * 1024;
     assert_true(px_register_has_room(&fake.workers[1]));
-    submit(unit);
+    submit(write_group);
     assert_false(px_register_has_room(&fake.workers[1]));
     fake_answer(link, "C1 Z");
     assert_true(px_register_has_room(&fake.workers[1]));
@@ -1486,12 +1492,12 @@ static void test_outcomes_are_counted(void **state)
     told t[4];
     submit_rows(t, 3);
     fake_answer(link, "C1 Z N E23505 Z E23505 Z N C1 Z E55P03 Z");
-    assert_int_equal(counted(PX_UNITS_COMMITTED), 3);
+    assert_int_equal(counted(PX_WRITE_GROUPS_COMMITTED), 3);
     assert_int_equal(counted(PX_BATCHED_ROWS), 3);
     assert_int_equal(counted(PX_BATCHED_STATEMENTS), 3);
-    assert_int_equal(counted(PX_UNITS_FAILED), 1);
-    assert_int_equal(counted(PX_UNITS_REROUTED), 1);
-    assert_int_equal(counted(PX_UNITS_REPEATED), 3);
+    assert_int_equal(counted(PX_WRITE_GROUPS_FAILED), 1);
+    assert_int_equal(counted(PX_WRITE_GROUPS_REROUTED), 1);
+    assert_int_equal(counted(PX_WRITE_GROUPS_REPEATED), 3);
     assert_int_equal(counted(PX_BATCHES_FAILED), 1);
     assert_int_equal(counted(PX_BATCH_RETRIES), 1);
     assert_int_equal(counted(PX_NOTICES_DROPPED), 1); /* the other one was told */
@@ -1500,24 +1506,24 @@ static void test_outcomes_are_counted(void **state)
     assert_int_equal(rows, 5);
 }
 
-static void test_units_that_are_given_up_are_counted(void **state)
+static void test_write_groups_that_are_given_up_are_counted(void **state)
 {
     (void)state;
     fake_link *link = warm_link();
     told t[4];
-    submit(rows_unit(&t[0], 0, 1));
-    px_unit *late = rows_unit(&t[1], 0, 2);
+    submit(rows_write_group(&t[0], 0, 1));
+    px_write_group *late = rows_write_group(&t[1], 0, 2);
     late->deadline = fake.now + 100;
     submit(late);
-    submit(rows_unit(&t[2], 0, 3));
+    submit(rows_write_group(&t[2], 0, 3));
     withdraw(&t[2]);
     fake.now += 100;
     px_batcher_tick(fake.workers[0].batcher);
     fake_lose(link);
-    assert_int_equal(counted(PX_UNITS_EXPIRED), 1);
-    assert_int_equal(counted(PX_UNITS_WITHDRAWN), 1);
-    assert_int_equal(counted(PX_UNITS_UNKNOWN), 1);
-    assert_int_equal(counted(PX_UNITS_FAILED), 0);
+    assert_int_equal(counted(PX_WRITE_GROUPS_EXPIRED), 1);
+    assert_int_equal(counted(PX_WRITE_GROUPS_WITHDRAWN), 1);
+    assert_int_equal(counted(PX_WRITE_GROUPS_UNKNOWN), 1);
+    assert_int_equal(counted(PX_WRITE_GROUPS_FAILED), 0);
     assert_int_equal(counted(PX_BATCHES_FAILED), 1);
 }
 
@@ -1526,19 +1532,19 @@ static void test_times_are_counted(void **state)
     (void)state;
     told t[3];
     uint64_t waited, lived;
-    submit(rows_unit(&t[0], 0, 1)); /* opens a link */
+    submit(rows_write_group(&t[0], 0, 1)); /* opens a link */
     fake.now += 7;
     fake_link *link = fake_open(0);
     assert_int_equal(observed(PX_LINK_WAIT_BATCH, &waited), 1);
     assert_int_equal(waited, 7000000);
-    submit(rows_unit(&t[1], 0, 2)); /* waits for its turn, which is no waiting for a link */
+    submit(rows_write_group(&t[1], 0, 2)); /* waits for its turn, which is no waiting for a link */
     fake.now += 20;
     fake_answer(link, "C1 Z");
     assert_int_equal(observed(PX_LINK_WAIT_BATCH, &waited), 2);
     assert_int_equal(waited, 7000000);
     fake.now += 3;
     fake_answer(link, "C1 Z");
-    assert_int_equal(observed(PX_UNIT_DURATION, &lived), 2);
+    assert_int_equal(observed(PX_WRITE_GROUP_DURATION, &lived), 2);
     assert_int_equal(lived, 27000000 + 23000000);
 }
 
@@ -1546,14 +1552,14 @@ static void test_partitions_are_counted(void **state)
 {
     (void)state;
     told t[2];
-    px_unit *wide = text_unit(&t[0], 0, 10, 3);
+    px_write_group *wide = text_write_group(&t[0], 0, 10, 3);
     wide->several_partitions = true;
     wide->tables->partitions = 4;
     for (uint32_t i = 0; i < 3; i++)
         wide->keys[i].partition = i == 2 ? 3 : 1;
     submit(wide);
     fake_link *link = fake_open(0);
-    px_unit *narrow = rows_unit(&t[1], 2, 20);
+    px_write_group *narrow = rows_write_group(&t[1], 2, 20);
     narrow->tables->partitions = 4;
     submit(narrow);
     fake_answer(link, "C1 C1 C1 Z");
@@ -1580,7 +1586,7 @@ static void test_limit_in_force_is_told(void **state)
     px_batcher_tick(fake.workers[0].batcher);
     assert_int_equal(fake.workers[0].metrics->tables->limit_rows, 100);
     told t;
-    submit(rows_unit(&t, 0, 1));
+    submit(rows_write_group(&t, 0, 1));
     fake.now += 51;
     fake_answer(link, "C1 Z");
     px_batcher_tick(fake.workers[0].batcher);
@@ -1595,8 +1601,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fake_setup, fake_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(test_units_of_one_turn_leave_together),
-        TEST(test_lone_unit_leaves_at_once),
+        TEST(test_write_groups_of_one_turn_leave_together),
+        TEST(test_lone_write_group_leaves_at_once),
         TEST(test_link_options),
         TEST(test_group_commit),
         TEST(test_merge_keys_are_apart),
@@ -1622,7 +1628,7 @@ int main(void)
         TEST(test_late_withdraw),
         TEST(test_keys_over_workers),
         TEST(test_statements_travel_joined),
-        TEST(test_statement_of_a_unit_fails),
+        TEST(test_statement_of_a_write_group_fails),
         TEST(test_lifted_rows),
         TEST(test_rows_lifted_into_different_statements),
         TEST(test_lifted_rows_that_fail),
@@ -1638,7 +1644,7 @@ int main(void)
         TEST(test_a_raised_54000_is_no_limit),
         TEST(test_a_slow_batch_lets_another_pass),
         TEST(test_two_flights_are_lost),
-        TEST(test_slow_units_are_found),
+        TEST(test_slow_write_groups_are_found),
         TEST(test_oldest_first),
         TEST(test_wait_ms),
         TEST(test_a_worker_uses_links_that_others_do_not_need),
@@ -1659,7 +1665,7 @@ int main(void)
         TEST(test_room),
         TEST(test_cut_replies),
         TEST(test_outcomes_are_counted),
-        TEST(test_units_that_are_given_up_are_counted),
+        TEST(test_write_groups_that_are_given_up_are_counted),
         TEST(test_times_are_counted),
         TEST(test_partitions_are_counted),
         TEST(test_limit_in_force_is_told),

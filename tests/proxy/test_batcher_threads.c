@@ -1,25 +1,25 @@
-/* Two workers on threads of their own, sessions that write, fail, cancel and share keys: every unit
- * comes back once, on its home's thread, and no key is on two links at one time. */
+/* Two workers on threads of their own, sessions that write, fail, cancel and share keys: every
+ * write group comes back once, on its home's thread, and no key is on two links at one time. */
 #include "fake_backend.h"
 
 #include <sched.h>
 #include <stdatomic.h>
 
-enum { SESSIONS = 12, UNITS = 400, KEYS = 24 };
+enum { SESSIONS = 12, WRITE_GROUPS = 400, KEYS = 24 };
 
-/* One of a worker's writers, which has one unit at a time. */
+/* One of a worker's writers, which has one write group at a time. */
 typedef struct session {
     px_worker *worker;
     pthread_t thread;
     unsigned random;
     int left;
-    px_unit *unit;
+    px_write_group *write_group;
 } session;
 
 static struct {
     session sessions[FAKE_WORKERS][SESSIONS];
     _Atomic int busy;          /* sessions that are not done yet */
-    _Atomic int on_link[KEYS]; /* keys of units that were written and not answered */
+    _Atomic int on_link[KEYS]; /* keys of write groups that were written and not answered */
     _Atomic int committed, failed, rerouted;
 } stress;
 
@@ -31,16 +31,16 @@ static void must(bool holds)
 
 static void submit_next(session *s);
 
-static void on_done(px_unit *unit)
+static void on_done(px_write_group *write_group)
 {
-    session *s = unit->session;
-    must(s->unit == unit && pthread_equal(s->thread, pthread_self()));
-    s->unit = NULL;
-    atomic_fetch_add(unit->outcome == PX_UNIT_COMMITTED ? &stress.committed
-                     : unit->outcome == PX_UNIT_FAILED  ? &stress.failed
-                                                        : &stress.rerouted,
+    session *s = write_group->session;
+    must(s->write_group == write_group && pthread_equal(s->thread, pthread_self()));
+    s->write_group = NULL;
+    atomic_fetch_add(write_group->outcome == PX_WRITE_GROUP_COMMITTED ? &stress.committed
+                     : write_group->outcome == PX_WRITE_GROUP_FAILED  ? &stress.failed
+                                                                      : &stress.rerouted,
                      1);
-    px_unit_free(unit);
+    px_write_group_free(write_group);
     if (--s->left > 0)
         submit_next(s);
     else
@@ -52,17 +52,17 @@ static void submit_next(session *s)
     told unused;
     unsigned r = (unsigned)rand_r(&s->random);
     uint64_t key = r % KEYS;
-    px_unit *unit = rows_unit(&unused, (uint32_t)(r / 64 % 6), key);
-    unit->home = s->worker;
-    unit->keys[0].hash = key % 5;
-    unit->keys[0].constant = r % 11 != 0;
-    unit->ticket = (uint64_t)(s - &stress.sessions[0][0]) << 32 | (unsigned)s->left;
-    unit->session = s;
-    unit->done = on_done;
-    s->unit = unit;
-    px_batcher_submit(unit);
-    if (r % 5 == 0 && s->unit == unit)
-        px_batcher_withdraw(s->worker, unit, unit->ticket);
+    px_write_group *write_group = rows_write_group(&unused, (uint32_t)(r / 64 % 6), key);
+    write_group->home = s->worker;
+    write_group->keys[0].hash = key % 5;
+    write_group->keys[0].constant = r % 11 != 0;
+    write_group->ticket = (uint64_t)(s - &stress.sessions[0][0]) << 32 | (unsigned)s->left;
+    write_group->session = s;
+    write_group->done = on_done;
+    s->write_group = write_group;
+    px_batcher_submit(write_group);
+    if (r % 5 == 0 && s->write_group == write_group)
+        px_batcher_withdraw(s->worker, write_group, write_group->ticket);
 }
 
 /* ---- a backend that answers each link's messages, sometimes badly ---- */
@@ -151,7 +151,8 @@ static void *run_worker(void *argument)
     unsigned random = worker->index + 7;
     for (size_t i = 0; i < SESSIONS; i++) {
         session *s = &stress.sessions[worker->index][i];
-        *s = (session){worker, pthread_self(), worker->index * 100 + (unsigned)i, UNITS, NULL};
+        *s = (session){worker, pthread_self(), worker->index * 100 + (unsigned)i, WRITE_GROUPS,
+                       NULL};
         submit_next(s);
     }
     while (atomic_load(&stress.busy) > 0 || !px_register_all_idle()) {
@@ -174,7 +175,7 @@ static void test_stress(void **state)
     for (size_t i = 0; i < FAKE_WORKERS; i++)
         pthread_join(threads[i], NULL);
     assert_int_equal(stress.committed + stress.failed + stress.rerouted,
-                     FAKE_WORKERS * SESSIONS * UNITS);
+                     FAKE_WORKERS * SESSIONS * WRITE_GROUPS);
     assert_true(stress.committed > 0 && stress.failed > 0 && stress.rerouted > 0);
     fake_turn();
 }

@@ -11,58 +11,61 @@
 #include <cmocka.h>
 
 /* The table whose name has this one letter. */
-static uint16_t table_of(px_unit *unit, char name)
+static uint16_t table_of(px_write_group *write_group, char name)
 {
-    if (unit->tables == NULL)
-        unit->tables = pgw_arena_alloc(&unit->arena, 3 * sizeof *unit->tables);
-    for (size_t i = 0; i < unit->table_count; i++)
-        if (unit->tables[i].name[0] == name)
+    if (write_group->tables == NULL)
+        write_group->tables = pgw_arena_alloc(&write_group->arena, 3 * sizeof *write_group->tables);
+    for (size_t i = 0; i < write_group->table_count; i++)
+        if (write_group->tables[i].name[0] == name)
             return (uint16_t)i;
-    unit->tables[unit->table_count].name = pgw_arena_printf(&unit->arena, "%c", name);
-    return (uint16_t)unit->table_count++;
+    write_group->tables[write_group->table_count].name =
+        pgw_arena_printf(&write_group->arena, "%c", name);
+    return (uint16_t)write_group->table_count++;
 }
 
 /* Keys as text, one a blank: "1:7" is hash 1 with fingerprint 7, "1:*" is hash 1, key not known;
  * "u1:7" is of table "u", not of "t". */
-static px_unit *unit_of(const char *keys)
+static px_write_group *write_group_of(const char *keys)
 {
-    px_unit *unit = px_unit_new(NULL);
-    unit->keys = pgw_arena_alloc(&unit->arena, strlen(keys) * sizeof *unit->keys + 1);
+    px_write_group *write_group = px_write_group_new(NULL);
+    write_group->keys =
+        pgw_arena_alloc(&write_group->arena, strlen(keys) * sizeof *write_group->keys + 1);
     unsigned hash, fingerprint;
     while (*keys != '\0') {
         int used;
-        uint16_t table = table_of(unit, *keys >= 'a' ? *keys++ : 't');
+        uint16_t table = table_of(write_group, *keys >= 'a' ? *keys++ : 't');
         assert_int_equal(sscanf(keys, "%u:%n", &hash, &used), 1);
         keys += used;
         bool constant = sscanf(keys, "%u%n", &fingerprint, &used) == 1;
-        unit->keys[unit->row_count++] = (px_unit_key){.hash = hash,
-                                                      .fingerprint = constant ? fingerprint : 99,
-                                                      .constant = constant,
-                                                      .table = table};
+        write_group->keys[write_group->row_count++] =
+            (px_write_group_key){.hash = hash,
+                                 .fingerprint = constant ? fingerprint : 99,
+                                 .constant = constant,
+                                 .table = table};
         keys += constant ? used : 1;
         keys += *keys == ' ';
     }
-    return unit;
+    return write_group;
 }
 
-static void release(px_unit *unit)
+static void release(px_write_group *write_group)
 {
-    assert_null(px_keylocks_release(unit));
-    px_unit_free(unit);
+    assert_null(px_keylocks_release(write_group));
+    px_write_group_free(write_group);
 }
 
-/* Whether a unit of `second` has to wait for one of `first`, and comes when that goes. */
+/* Whether a write group of `second` has to wait for one of `first`, and comes when that goes. */
 static void check_pair(const char *first, const char *second, bool waits)
 {
-    px_unit *a = unit_of(first), *b = unit_of(second);
+    px_write_group *a = write_group_of(first), *b = write_group_of(second);
     assert_true(px_keylocks_claim(a));
     assert_int_equal(px_keylocks_claim(b), !waits);
-    px_unit *granted = px_keylocks_release(a);
+    px_write_group *granted = px_keylocks_release(a);
     assert_ptr_equal(granted, waits ? b : NULL);
     if (granted != NULL)
         assert_null(px_keylocks_next(granted));
     release(b);
-    px_unit_free(a);
+    px_write_group_free(a);
     px_keylocks_free();
 }
 
@@ -101,28 +104,29 @@ static void test_pairs(void **state)
 static void test_order(void **state)
 {
     (void)state;
-    px_unit *a = unit_of("1:1"), *b = unit_of("1:*"), *c = unit_of("1:2"), *d = unit_of("1:3");
+    px_write_group *a = write_group_of("1:1"), *b = write_group_of("1:*"),
+                   *c = write_group_of("1:2"), *d = write_group_of("1:3");
     assert_true(px_keylocks_claim(a));
     assert_false(px_keylocks_claim(b));
     assert_false(px_keylocks_claim(c));
     assert_false(px_keylocks_claim(d));
     assert_ptr_equal(px_keylocks_release(a), b);
-    px_unit *granted = px_keylocks_release(b);
+    px_write_group *granted = px_keylocks_release(b);
     assert_ptr_equal(granted, c);
     assert_ptr_equal(px_keylocks_next(granted), d);
     release(c);
     release(d);
-    px_unit_free(a);
-    px_unit_free(b);
+    px_write_group_free(a);
+    px_write_group_free(b);
 }
 
 /* Keys come and go, none of which may equal any other. */
 static void pass_many_keys(void)
 {
     for (unsigned i = 0; i < 10000; i++) {
-        px_unit *unit = unit_of("4:4");
-        assert_true(px_keylocks_claim(unit));
-        release(unit);
+        px_write_group *write_group = write_group_of("4:4");
+        assert_true(px_keylocks_claim(write_group));
+        release(write_group);
     }
 }
 
@@ -133,14 +137,15 @@ static void test_hash_after_keys(void **state)
     (void)state;
     for (int round = 0; round < 2; round++) {
         pass_many_keys();
-        px_unit *a = unit_of("1:1 1:2 2:1"), *b = unit_of("1:2"), *c = unit_of("1:* 3:3"),
-                *d = unit_of("1:4"), *e = unit_of("2:*");
+        px_write_group *a = write_group_of("1:1 1:2 2:1"), *b = write_group_of("1:2"),
+                       *c = write_group_of("1:* 3:3"), *d = write_group_of("1:4"),
+                       *e = write_group_of("2:*");
         assert_true(px_keylocks_claim(a));
         assert_false(px_keylocks_claim(b));
         assert_false(px_keylocks_claim(c));
         assert_false(px_keylocks_claim(d));
         assert_false(px_keylocks_claim(e));
-        px_unit *granted = px_keylocks_release(a);
+        px_write_group *granted = px_keylocks_release(a);
         assert_true(granted == b || granted == e);
         assert_true(px_keylocks_next(granted) == b || px_keylocks_next(granted) == e);
         assert_null(px_keylocks_next(px_keylocks_next(granted)));
@@ -148,9 +153,9 @@ static void test_hash_after_keys(void **state)
         assert_ptr_equal(px_keylocks_release(c), d);
         release(d);
         release(e);
-        px_unit_free(a);
-        px_unit_free(b);
-        px_unit_free(c);
+        px_write_group_free(a);
+        px_write_group_free(b);
+        px_write_group_free(c);
     }
 }
 
@@ -158,48 +163,49 @@ static void test_hash_after_keys(void **state)
 static void test_hash_after_many(void **state)
 {
     (void)state;
-    enum { UNITS = 3000 };
-    px_unit *units[UNITS];
-    for (unsigned i = 0; i < UNITS; i++) {
+    enum { WRITE_GROUPS = 3000 };
+    px_write_group *write_groups[WRITE_GROUPS];
+    for (unsigned i = 0; i < WRITE_GROUPS; i++) {
         char key[32];
         snprintf(key, sizeof key, "%u:%u", i % 7, i);
-        units[i] = unit_of(key);
-        assert_true(px_keylocks_claim(units[i]));
+        write_groups[i] = write_group_of(key);
+        assert_true(px_keylocks_claim(write_groups[i]));
     }
-    px_unit *whole = unit_of("5:*"), *free_hash = unit_of("8:*");
+    px_write_group *whole = write_group_of("5:*"), *free_hash = write_group_of("8:*");
     assert_false(px_keylocks_claim(whole));
     assert_true(px_keylocks_claim(free_hash));
-    for (unsigned i = 0; i < UNITS; i++) {
-        px_unit *granted = px_keylocks_release(units[i]);
-        assert_ptr_equal(granted, i % 7 == 5 && i + 7 >= UNITS ? whole : NULL);
-        px_unit_free(units[i]);
+    for (unsigned i = 0; i < WRITE_GROUPS; i++) {
+        px_write_group *granted = px_keylocks_release(write_groups[i]);
+        assert_ptr_equal(granted, i % 7 == 5 && i + 7 >= WRITE_GROUPS ? whole : NULL);
+        px_write_group_free(write_groups[i]);
     }
     release(whole);
     release(free_hash);
 }
 
-/* A unit that waits for two comes when both are gone. */
+/* A write group that waits for two comes when both are gone. */
 static void test_two_before(void **state)
 {
     (void)state;
-    px_unit *a = unit_of("1:1"), *b = unit_of("2:2"), *c = unit_of("2:2 1:1");
+    px_write_group *a = write_group_of("1:1"), *b = write_group_of("2:2"),
+                   *c = write_group_of("2:2 1:1");
     assert_true(px_keylocks_claim(a));
     assert_true(px_keylocks_claim(b));
     assert_false(px_keylocks_claim(c));
     assert_null(px_keylocks_release(a));
     assert_ptr_equal(px_keylocks_release(b), c);
     release(c);
-    px_unit_free(a);
-    px_unit_free(b);
+    px_write_group_free(a);
+    px_write_group_free(b);
 }
 
 /* … whatever table they are of; nor does one that waits in one table hold another back for ever. */
 static void test_two_before_in_two_tables(void **state)
 {
     (void)state;
-    px_unit *a = unit_of("1:1"), *b = unit_of("u2:2"), *c = unit_of("u2:2 1:1"),
-            *d = unit_of("1:1 u2:2");
-    px_unit *granted;
+    px_write_group *a = write_group_of("1:1"), *b = write_group_of("u2:2"),
+                   *c = write_group_of("u2:2 1:1"), *d = write_group_of("1:1 u2:2");
+    px_write_group *granted;
     assert_true(px_keylocks_claim(a));
     assert_true(px_keylocks_claim(b));
     assert_false(px_keylocks_claim(c));
@@ -209,17 +215,18 @@ static void test_two_before_in_two_tables(void **state)
     assert_false(px_keylocks_cancel(c, &granted));
     assert_ptr_equal(px_keylocks_release(c), d);
     release(d);
-    px_unit_free(a);
-    px_unit_free(b);
-    px_unit_free(c);
+    px_write_group_free(a);
+    px_write_group_free(b);
+    px_write_group_free(c);
 }
 
-/* A waiting unit that is taken back lets those behind it go on. */
+/* A waiting write group that is taken back lets those behind it go on. */
 static void test_cancel(void **state)
 {
     (void)state;
-    px_unit *a = unit_of("1:1"), *b = unit_of("1:* 5:5"), *c = unit_of("1:2"), *d = unit_of("5:5");
-    px_unit *granted;
+    px_write_group *a = write_group_of("1:1"), *b = write_group_of("1:* 5:5"),
+                   *c = write_group_of("1:2"), *d = write_group_of("5:5");
+    px_write_group *granted;
     assert_true(px_keylocks_claim(a));
     assert_false(px_keylocks_claim(b));
     assert_false(px_keylocks_claim(c));
@@ -229,7 +236,7 @@ static void test_cancel(void **state)
     assert_ptr_equal(px_keylocks_next(granted), d);
     assert_false(px_keylocks_cancel(c, &granted));
     assert_null(granted);
-    px_unit_free(b);
+    px_write_group_free(b);
     release(a);
     release(c);
     release(d);
@@ -238,7 +245,7 @@ static void test_cancel(void **state)
 static void test_tables_are_apart(void **state)
 {
     (void)state;
-    px_unit *a = unit_of("1:1"), *b = unit_of("u1:1");
+    px_write_group *a = write_group_of("1:1"), *b = write_group_of("u1:1");
     assert_true(px_keylocks_claim(a));
     assert_true(px_keylocks_claim(b));
     release(a);
@@ -249,24 +256,25 @@ static void test_many(void **state)
 {
     (void)state;
     enum { ROWS = 5000 };
-    px_unit *unit = px_unit_new(NULL);
-    table_of(unit, 't');
-    unit->row_count = ROWS;
-    unit->keys = pgw_arena_alloc(&unit->arena, ROWS * sizeof *unit->keys);
+    px_write_group *write_group = px_write_group_new(NULL);
+    table_of(write_group, 't');
+    write_group->row_count = ROWS;
+    write_group->keys = pgw_arena_alloc(&write_group->arena, ROWS * sizeof *write_group->keys);
     for (uint64_t i = 0; i < ROWS; i++)
-        unit->keys[i] = (px_unit_key){.hash = i % 10, .fingerprint = i, .constant = true};
-    assert_true(px_keylocks_claim(unit));
+        write_group->keys[i] =
+            (px_write_group_key){.hash = i % 10, .fingerprint = i, .constant = true};
+    assert_true(px_keylocks_claim(write_group));
     for (uint64_t i = 0; i < ROWS; i++) {
         char key[32];
-        px_unit *granted;
+        px_write_group *granted;
         snprintf(key, sizeof key, "%u:%u", (unsigned)(i % 10), (unsigned)i);
-        px_unit *other = unit_of(key);
+        px_write_group *other = write_group_of(key);
         assert_false(px_keylocks_claim(other));
         assert_true(px_keylocks_cancel(other, &granted));
         assert_null(granted);
-        px_unit_free(other);
+        px_write_group_free(other);
     }
-    release(unit);
+    release(write_group);
 }
 
 /* ---- threads ---- */
@@ -284,9 +292,9 @@ typedef struct waiter {
     bool granted;
 } waiter;
 
-static void wake(px_unit *granted)
+static void wake(px_write_group *granted)
 {
-    for (px_unit *next; granted != NULL; granted = next) {
+    for (px_write_group *next; granted != NULL; granted = next) {
         next = px_keylocks_next(granted);
         waiter *w = granted->session;
         pthread_mutex_lock(&w->mutex);
@@ -304,11 +312,11 @@ static void wait_for(waiter *w)
     pthread_mutex_unlock(&w->mutex);
 }
 
-static void add_inside(const px_unit *unit, int more)
+static void add_inside(const px_write_group *write_group, int more)
 {
-    for (size_t i = 0; i < unit->row_count; i++) {
-        const px_unit_key *key = &unit->keys[i];
-        int(*keys)[KEYS] = inside.keys[unit->tables[key->table].name[0] == 'u'];
+    for (size_t i = 0; i < write_group->row_count; i++) {
+        const px_write_group_key *key = &write_group->keys[i];
+        int(*keys)[KEYS] = inside.keys[write_group->tables[key->table].name[0] == 'u'];
         size_t from = key->constant ? key->fingerprint : 0;
         size_t to = key->constant ? key->fingerprint + 1 : KEYS;
         for (size_t k = from; k < to; k++) {
@@ -333,23 +341,23 @@ static void *run_rounds(void *seed)
         else
             snprintf(keys, sizeof keys, "%c%u:%d %c%u:%d", first, a, r / 11 % KEYS, second, b,
                      r / 67 % KEYS);
-        px_unit *unit = unit_of(keys);
-        unit->session = &w;
+        px_write_group *write_group = write_group_of(keys);
+        write_group->session = &w;
         w.granted = false;
-        if (!px_keylocks_claim(unit)) {
-            px_unit *granted;
-            bool cancelled = r % 3 == 0 && px_keylocks_cancel(unit, &granted);
+        if (!px_keylocks_claim(write_group)) {
+            px_write_group *granted;
+            bool cancelled = r % 3 == 0 && px_keylocks_cancel(write_group, &granted);
             if (cancelled) {
                 wake(granted);
-                px_unit_free(unit);
+                px_write_group_free(write_group);
                 continue;
             }
             wait_for(&w);
         }
-        add_inside(unit, 1);
-        add_inside(unit, -1);
-        wake(px_keylocks_release(unit));
-        px_unit_free(unit);
+        add_inside(write_group, 1);
+        add_inside(write_group, -1);
+        wake(px_keylocks_release(write_group));
+        px_write_group_free(write_group);
     }
     return NULL;
 }

@@ -41,10 +41,10 @@ static void the_link_serves_others(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[3];
-    submit(rows_unit(&t[0], 0, 1));
+    submit(rows_write_group(&t[0], 0, 1));
     expect_text(link, "Q", ALONE(1));
-    submit(rows_unit(&t[1], 2, 2));
-    submit(rows_unit(&t[2], 0, 3)); /* of the same queue */
+    submit(rows_write_group(&t[1], 2, 2));
+    submit(rows_write_group(&t[2], 0, 3)); /* of the same queue */
     fake_answer(link, "E40001 Z");
     assert_false(t[0].back);
     expect_text(link, "Q", ALONE(2));
@@ -66,8 +66,8 @@ static void keys_stay_locked(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[2];
-    submit(rows_unit(&t[0], 0, 1));
-    submit(rows_unit(&t[1], 0, 1));
+    submit(rows_write_group(&t[0], 0, 1));
+    submit(rows_write_group(&t[1], 0, 1));
     fake_read(link, NULL);
     for (int i = 0; i < 3; i++) {
         fake_answer(link, i == 0 ? "E53000 Z" : i == 1 ? "E57P03 Z" : "E08006 Z");
@@ -89,9 +89,9 @@ static void what_was_aborted_twice_is_halved(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[6];
-    submit(rows_unit(&t[5], 0, 100));
+    submit(rows_write_group(&t[5], 0, 100));
     for (int i = 0; i < 4; i++)
-        submit(rows_unit(&t[i], 0, (uint64_t)i + 1));
+        submit(rows_write_group(&t[i], 0, (uint64_t)i + 1));
     fake_read(link, NULL);
     fake_answer(link, "C1 Z");
     for (int i = 0; i < 2; i++) {
@@ -101,7 +101,7 @@ static void what_was_aborted_twice_is_halved(void **state)
         pass_pauses(link);
     }
     expect_text(link, "Q", "insert into t values (1),\n(2)");
-    submit(rows_unit(&t[4], 0, 5));
+    submit(rows_write_group(&t[4], 0, 5));
     fake_answer(link, "C2 Z");
     expect_committed(&t[1], 1);
     expect_text(link, "Q", "insert into t values (3),\n(4)");
@@ -135,9 +135,9 @@ static void its_deadline_holds(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t;
-    px_unit *unit = rows_unit(&t, 0, 1);
-    submit(unit);
-    unit->deadline = fake.now + 5000;
+    px_write_group *write_group = rows_write_group(&t, 0, 1);
+    submit(write_group);
+    write_group->deadline = fake.now + 5000;
     fake_answer(link, "E40001 Z");
     fake.now += 4999;
     px_batcher_tick(fake.workers[0].batcher);
@@ -153,10 +153,10 @@ static void it_is_not_sent_too_late(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t;
-    px_unit *unit = rows_unit(&t, 0, 1);
-    submit(unit);
+    px_write_group *write_group = rows_write_group(&t, 0, 1);
+    submit(write_group);
     fake_read(link, NULL);
-    unit->deadline = fake.now + 5000;
+    write_group->deadline = fake.now + 5000;
     fake_answer(link, "E40001 Z");
     fake.now += 6000;
     while (!t.back)
@@ -170,11 +170,11 @@ static void it_can_be_withdrawn(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[2];
-    submit(rows_unit(&t[0], 0, 1));
+    submit(rows_write_group(&t[0], 0, 1));
     fake_answer(link, "E40001 Z");
     withdraw(&t[0]);
     expect_failed(&t[0], "57014");
-    submit(rows_unit(&t[1], 0, 1)); /* its key is free */
+    submit(rows_write_group(&t[1], 0, 1)); /* its key is free */
     fake_read(link, NULL);
     withdraw(&t[1]); /* while it is sent */
     fake_answer(link, "E40001 Z");
@@ -186,7 +186,7 @@ static void not_for_ever(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t;
-    submit(rows_unit(&t, 0, 1));
+    submit(rows_write_group(&t, 0, 1));
     while (!t.back) {
         fake_read(link, NULL);
         fake_answer(link, "E53000 Z");
@@ -202,8 +202,8 @@ static void waiting_for_keys_is_no_try(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t[2];
-    submit(rows_unit(&t[0], 0, 1));
-    submit(rows_unit(&t[1], 0, 1));
+    submit(rows_write_group(&t[0], 0, 1));
+    submit(rows_write_group(&t[1], 0, 1));
     fake_read(link, NULL);
     fake.now += 40000;
     fake_answer(link, "C1 Z");
@@ -246,7 +246,7 @@ static void stumbles_are_counted(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t;
-    submit(rows_unit(&t, 0, 1));
+    submit(rows_write_group(&t, 0, 1));
     fake.config.backend.retry_ms = 3600000;
     for (int i = 0; i < 6; i++) {
         fake_read(link, NULL);
@@ -263,7 +263,7 @@ static void the_unknown_is_not_repeated(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t;
-    submit(rows_unit(&t, 0, 1));
+    submit(rows_write_group(&t, 0, 1));
     fake_read(link, NULL);
     fake_answer(link, "E08007 Z");
     expect_failed(&t, "08007");
@@ -275,7 +275,7 @@ static void queues_may_be_swept(void **state)
     (void)state;
     fake_link *link = warm_link();
     told t;
-    submit(rows_unit(&t, 0, 1));
+    submit(rows_write_group(&t, 0, 1));
     fake.config.backend.retry_ms = 3600000;
     fake_read(link, NULL);
     fake_answer(link, "E40001 Z");

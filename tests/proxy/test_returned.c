@@ -1,30 +1,30 @@
-/* Rows that statements of a batch return: each unit gets its own, and nobody gets others than its
- * client was told of. */
+/* Rows that statements of a batch return: each write group gets its own, and nobody gets others
+ * than its client was told of. */
 #include "batches.h"
 
 typedef struct owner {
-    told told; /* first: the unit's `session` */
+    told told; /* first: the write group's `session` */
     char returned[200];
     size_t parts[2]; /* where the rows of each of its statements end */
     bool suspended;
 } owner;
 
-static void on_done(px_unit *unit)
+static void on_done(px_write_group *write_group)
 {
-    owner *o = unit->session;
-    for (size_t i = 0; i < unit->statement_count && i < 2; i++)
-        o->parts[i] = unit->statements[i].returned;
-    o->suspended = unit->statements[0].suspended;
-    for (size_t i = 0; i < unit->returned.len; i++) /* the NULs of lengths */
-        o->returned[i] = unit->returned.ptr[i] == '\0' ? '.' : unit->returned.ptr[i];
-    o->returned[unit->returned.len] = '\0';
-    fake_done(unit);
+    owner *o = write_group->session;
+    for (size_t i = 0; i < write_group->statement_count && i < 2; i++)
+        o->parts[i] = write_group->statements[i].returned;
+    o->suspended = write_group->statements[0].suspended;
+    for (size_t i = 0; i < write_group->returned.len; i++) /* the NULs of lengths */
+        o->returned[i] = write_group->returned.ptr[i] == '\0' ? '.' : write_group->returned.ptr[i];
+    o->returned[write_group->returned.len] = '\0';
+    fake_done(write_group);
 }
 
-static px_unit *returning(px_unit *unit)
+static px_write_group *returning(px_write_group *write_group)
 {
-    unit->done = on_done;
-    return unit;
+    write_group->done = on_done;
+    return write_group;
 }
 
 /* A column of this name and type, as a RowDescription has it. */
@@ -39,11 +39,11 @@ static pgw_slice columns(const char *name, char type, pgw_buf *out)
     return pgw_slice_buf(out);
 }
 
-static px_unit *described_unit(owner *o, uint64_t key, pgw_slice described)
+static px_write_group *described_write_group(owner *o, uint64_t key, pgw_slice described)
 {
-    px_unit *unit = returning(params_unit(&o->told, 0, key, 1));
-    unit->prepared->columns = pgw_arena_copy(&unit->arena, described);
-    return unit;
+    px_write_group *write_group = returning(params_write_group(&o->told, 0, key, 1));
+    write_group->prepared->columns = pgw_arena_copy(&write_group->arena, described);
+    return write_group;
 }
 
 static void say(fake_link *link, char type, pgw_slice body)
@@ -81,10 +81,10 @@ static void test_rows_of_a_batch(void **state)
     pgw_buf body = {0};
     pgw_slice described = columns("id", 20, &body);
     owner o[4] = {0};
-    submit(described_unit(&o[0], 1, described));
+    submit(described_write_group(&o[0], 1, described));
     assert_string_equal(fake_read(link, NULL), "CPDS");
-    submit(described_unit(&o[1], 3, described));
-    submit(described_unit(&o[2], 2, described));
+    submit(described_write_group(&o[1], 3, described));
+    submit(described_write_group(&o[2], 2, described));
     fake_say(link, "3 1");
     say(link, 't', PGW_LITERAL("\0\0"));
     say(link, 'T', described);
@@ -99,7 +99,7 @@ static void test_rows_of_a_batch(void **state)
     fake_answer(link, "Z");
     expect_row(&o[2], "two");
     expect_row(&o[1], "");
-    submit(described_unit(&o[3], 4, described));
+    submit(described_write_group(&o[3], 4, described));
     assert_string_equal(fake_read(link, NULL), "BES");
     fake_say(link, "2");
     say_row(link, "a");
@@ -117,7 +117,7 @@ static void test_other_columns_than_told(void **state)
     fake_link *link = warm_link();
     pgw_buf before = {0}, now = {0};
     owner o[2] = {0};
-    submit(described_unit(&o[0], 1, columns("id", 20, &before)));
+    submit(described_write_group(&o[0], 1, columns("id", 20, &before)));
     for (size_t attempt = 0; attempt < 2; attempt++) {
         assert_string_equal(fake_read(link, NULL), "CPDS");
         fake_say(link, "3 1");
@@ -126,7 +126,7 @@ static void test_other_columns_than_told(void **state)
         assert_string_equal(fake_read(link, NULL), "CBES");
         fake_answer(link, "3 E26000 Z");
         expect_failed(&o[attempt].told, "0A000");
-        submit(described_unit(&o[1], 1, columns("id", 20, &before)));
+        submit(described_write_group(&o[1], 1, columns("id", 20, &before)));
     }
     assert_string_equal(fake_read(link, NULL), "CPDS");
     fake_say(link, "3 1");
@@ -144,9 +144,9 @@ static void test_rows_of_a_failed_batch(void **state)
     (void)state;
     fake_link *link = warm_link();
     owner o[3] = {0};
-    submit(returning(params_unit(&o[0].told, 0, 100, 1)));
-    submit(returning(params_unit(&o[1].told, 0, 1, 1)));
-    submit(returning(params_unit(&o[2].told, 0, 2, 2)));
+    submit(returning(params_write_group(&o[0].told, 0, 100, 1)));
+    submit(returning(params_write_group(&o[1].told, 0, 1, 1)));
+    submit(returning(params_write_group(&o[2].told, 0, 2, 2)));
     fake_say(link, "3 1");
     answer_row(link, "first");
     fake_answer(link, "Z");
@@ -171,7 +171,7 @@ static void test_rows_of_nobody(void **state)
     (void)state;
     fake_link *link = warm_link();
     owner o = {0};
-    submit(returning(params_unit(&o.told, 0, 1, 1)));
+    submit(returning(params_write_group(&o.told, 0, 1, 1)));
     fake_say(link, "3 1 2 C1");
     say_row(link, "late");
     fake_answer(link, "Z");
@@ -184,9 +184,9 @@ static void test_texts_with_their_descriptions(void **state)
     (void)state;
     fake_link *link = warm_link();
     owner o[3] = {0};
-    submit(returning(text_unit(&o[0].told, 0, 100, 1)));
-    submit(returning(text_unit(&o[1].told, 0, 1, 2)));
-    submit(returning(text_unit(&o[2].told, 0, 5, 1)));
+    submit(returning(text_write_group(&o[0].told, 0, 100, 1)));
+    submit(returning(text_write_group(&o[1].told, 0, 1, 2)));
+    submit(returning(text_write_group(&o[2].told, 0, 5, 1)));
     fake_answer(link, "C1 Z");
     for (const char *row = "abc"; *row != '\0'; row++) {
         char text[] = {*row, '\0'};

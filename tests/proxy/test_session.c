@@ -10,7 +10,7 @@
 #include "proxy/client/core/session.h"
 #include "proxy/client/core/sessions.h"
 #include "proxy/client/door/credentials.h"
-#include "proxy/client/door/life.h"
+#include "proxy/client/door/session_io.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -304,7 +304,7 @@ static void come(void)
     here.over = false;
     atomic_fetch_add(&here.server.unauthenticated, 1);
     atomic_fetch_add(&here.worker.load, 1);
-    px_life_begin(&here.worker, fds[1], NULL, NULL);
+    px_session_io_begin(&here.worker, fds[1], NULL, NULL);
     char startup[16];
     memcpy(startup, packet, sizeof startup);
     startup[3] = 16;
@@ -479,7 +479,7 @@ static void test_a_client_of_protocol_2(void **state)
     here.client = fds[0];
     atomic_fetch_add(&here.server.unauthenticated, 1);
     atomic_fetch_add(&here.worker.load, 1);
-    px_life_begin(&here.worker, fds[1], NULL, NULL);
+    px_session_io_begin(&here.worker, fds[1], NULL, NULL);
     assert_int_equal(send(here.client, packet, 16, 0), 16);
     listen_to();
     assert_true(here.heard.len > sizeof said);

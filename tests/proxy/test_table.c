@@ -72,7 +72,7 @@ static void test_an_empty_table(void **state)
 
 /* ---- statements ---- */
 
-static px_statement *foreign(px_statements *statements, const char *name, const char *parse)
+static px_statement *passthrough(px_statements *statements, const char *name, const char *parse)
 {
     px_statement *s = px_statements_put(statements, pgw_slice_str(name), NULL, true);
     px_statements_keep(statements, s, pgw_slice_str(parse));
@@ -83,15 +83,15 @@ static void test_those_away_come_first(void **state)
 {
     (void)state;
     px_statements map = {0};
-    foreign(&map, "a", "parse a");
-    foreign(&map, "b", "parse b");
+    passthrough(&map, "a", "parse a");
+    passthrough(&map, "b", "parse b");
     assert_null(px_statements_away(&map));
     px_statements_lose_link(&map);
     px_statement *a = px_statements_find(&map, PGW_LITERAL("a"));
     assert_false(px_statements_on_link(&map, a));
     px_statements_move(&map, a, true);
     assert_string_equal(px_statements_away(&map)->name, "b");
-    foreign(&map, "c", "parse c");
+    passthrough(&map, "c", "parse c");
     assert_string_equal(px_statements_away(&map)->name, "b");
     px_statements_remove(&map, PGW_LITERAL("b"));
     assert_null(px_statements_away(&map));
@@ -104,22 +104,22 @@ static void test_drafts_are_away_until_they_are_moved(void **state)
 {
     (void)state;
     px_statements map = {0};
-    foreign(&map, "a", "parse a");
-    px_statement *b = foreign(&map, "b", "parse b");
-    assert_false(px_statements_is_draft(&map, b));
-    px_statements_draft(&map, b);
-    foreign(&map, "c", "parse c");
-    assert_true(px_statements_is_draft(&map, b));
+    passthrough(&map, "a", "parse a");
+    px_statement *b = passthrough(&map, "b", "parse b");
+    assert_false(px_statements_is_raw_parse(&map, b));
+    px_statements_raw_parse(&map, b);
+    passthrough(&map, "c", "parse c");
+    assert_true(px_statements_is_raw_parse(&map, b));
     assert_true(px_statements_on_link(&map, b));
     assert_ptr_equal(px_statements_away(&map), b);
     px_statements_restore(&map, PGW_LITERAL("b"), px_statements_take(&map, PGW_LITERAL("b")));
     assert_ptr_equal(px_statements_away(&map), b);
     px_statements_move(&map, b, true);
-    assert_false(px_statements_is_draft(&map, b));
+    assert_false(px_statements_is_raw_parse(&map, b));
     assert_null(px_statements_away(&map));
-    px_statements_draft(&map, b);
+    px_statements_raw_parse(&map, b);
     px_statements_lose_link(&map);
-    assert_false(px_statements_is_draft(&map, b));
+    assert_false(px_statements_is_raw_parse(&map, b));
     px_statements_free(&map);
 }
 
@@ -131,13 +131,13 @@ static void test_what_is_kept_is_bounded(void **state)
     memset(large, 'x', PX_KEPT_PARSES);
     large[PX_KEPT_PARSES] = '\0';
     assert_int_equal(map.unkept, 0);
-    foreign(&map, "a", large);
+    passthrough(&map, "a", large);
     assert_int_equal(map.unkept, 0);
-    foreign(&map, "b", "x");
+    passthrough(&map, "b", "x");
     assert_int_equal(map.unkept, 1);
     px_statement *taken = px_statements_take(&map, PGW_LITERAL("a"));
     assert_int_equal(map.kept_bytes, 0);
-    foreign(&map, "b", "x");
+    passthrough(&map, "b", "x");
     assert_int_equal(map.unkept, 0);
     px_statements_restore(&map, PGW_LITERAL("a"), taken);
     assert_int_equal(map.kept_bytes, PX_KEPT_PARSES + 1);

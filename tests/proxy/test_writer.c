@@ -8,7 +8,7 @@ typedef struct counter {
 } counter;
 
 static struct {
-    size_t writers, attempts, units, rows;
+    size_t writers, attempts, write_groups, rows;
 } counted;
 
 static px_writer *counter_make(px_link *link);
@@ -25,13 +25,13 @@ static void counter_begin(px_writer *base, px_attempt *attempt)
     counter *c = (counter *)base;
     c->attempt = attempt;
     counted.attempts++;
-    counted.units += attempt->count;
+    counted.write_groups += attempt->count;
     for (size_t i = 0; i < attempt->count; i++)
-        counted.rows += attempt->units[i]->row_count;
+        counted.rows += attempt->write_groups[i]->row_count;
     px_link_send(c->link, "!", 1);
 }
 
-/* 'Z' commits all, 'E' has a unit alone failed, or all units of several repeated. */
+/* 'Z' commits all, 'E' has a write group alone failed, or all write groups of several repeated. */
 static px_progress counter_on_message(px_writer *base, char type, pgw_slice message)
 {
     px_attempt *attempt = ((counter *)base)->attempt;
@@ -42,8 +42,8 @@ static px_progress counter_on_message(px_writer *base, char type, pgw_slice mess
                          : attempt->shared ? PX_VERDICT_REPEAT
                                            : PX_VERDICT_FAILED;
     while (attempt->at < attempt->count) {
-        px_unit *unit = attempt->units[attempt->at++];
-        attempt->answered(attempt, unit, verdict);
+        px_write_group *write_group = attempt->write_groups[attempt->at++];
+        attempt->answered(attempt, write_group, verdict);
         if (!attempt->shared)
             break;
     }
@@ -83,26 +83,26 @@ static int teardown(void **state)
 
 static fake_link *first_attempt(told *t)
 {
-    px_batcher_submit(rows_unit(t, 0, 100));
+    px_batcher_submit(rows_write_group(t, 0, 100));
     fake_turn();
     return fake_open(0);
 }
 
-static void expect(size_t attempts, size_t units, size_t rows)
+static void expect(size_t attempts, size_t write_groups, size_t rows)
 {
     assert_int_equal(counted.attempts, attempts);
-    assert_int_equal(counted.units, units);
+    assert_int_equal(counted.write_groups, write_groups);
     assert_int_equal(counted.rows, rows);
 }
 
-static void units_that_wait_travel_together(void **state)
+static void write_groups_that_wait_travel_together(void **state)
 {
     (void)state;
     told t[4];
     fake_link *link = first_attempt(&t[0]);
     expect(1, 1, 1);
     for (size_t i = 1; i < 4; i++)
-        px_batcher_submit(rows_unit(&t[i], 0, i));
+        px_batcher_submit(rows_write_group(&t[i], 0, i));
     fake_turn();
     expect(1, 1, 1);
     fake_answer(link, "Z");
@@ -110,7 +110,7 @@ static void units_that_wait_travel_together(void **state)
     expect(2, 4, 4);
     fake_answer(link, "Z");
     for (size_t i = 0; i < 4; i++)
-        assert_true(t[i].back && t[i].outcome == PX_UNIT_COMMITTED);
+        assert_true(t[i].back && t[i].outcome == PX_WRITE_GROUP_COMMITTED);
     assert_int_equal(counted.writers, 1);
 }
 
@@ -120,14 +120,14 @@ static void what_failed_together_is_sent_again_alone(void **state)
     told t[3];
     fake_link *link = first_attempt(&t[0]);
     for (size_t i = 1; i < 3; i++)
-        px_batcher_submit(rows_unit(&t[i], 0, i));
+        px_batcher_submit(rows_write_group(&t[i], 0, i));
     fake_answer(link, "Z");
     fake_answer(link, "E23505");
     expect(3, 5, 5);
     assert_false(t[1].back || t[2].back);
     fake_answer(link, "E23505 Z");
-    assert_int_equal(t[1].outcome, PX_UNIT_FAILED);
-    assert_int_equal(t[2].outcome, PX_UNIT_COMMITTED);
+    assert_int_equal(t[1].outcome, PX_WRITE_GROUP_FAILED);
+    assert_int_equal(t[2].outcome, PX_WRITE_GROUP_COMMITTED);
 }
 
 static void without_the_link_the_outcome_is_unknown(void **state)
@@ -136,7 +136,7 @@ static void without_the_link_the_outcome_is_unknown(void **state)
     told t[2];
     fake_link *link = first_attempt(&t[0]);
     fake_answer(link, "Z");
-    px_batcher_submit(rows_unit(&t[1], 0, 1));
+    px_batcher_submit(rows_write_group(&t[1], 0, 1));
     fake_turn();
     fake_answer(link, "1"); /* no answer that it knows: the link is of no use */
     expect_failed(&t[1], "08007");
@@ -147,7 +147,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(units_that_wait_travel_together),
+        TEST(write_groups_that_wait_travel_together),
         TEST(what_failed_together_is_sent_again_alone),
         TEST(without_the_link_the_outcome_is_unknown),
     };

@@ -1,10 +1,10 @@
 /*
- * unit_source: what units that no client sent are rendered from.
+ * unit_source: what write groups that no client sent are rendered from.
  */
-#ifndef TEST_UNIT_SOURCE_H
-#define TEST_UNIT_SOURCE_H
+#ifndef TEST_WRITE_GROUP_SOURCE_H
+#define TEST_WRITE_GROUP_SOURCE_H
 
-#include "proxy/backend/base/unit.h"
+#include "proxy/backend/base/write_group.h"
 
 enum { SOURCE_MOST = 4 };
 
@@ -28,13 +28,14 @@ static void fake_source_drop(void *of)
     (void)of;
 }
 
-/* The unit's, whose texts live as long as it does. */
-static fake_source *source_of(px_unit *unit)
+/* The write group's, whose texts live as long as it does. */
+static fake_source *source_of(px_write_group *write_group)
 {
-    if (unit->source.of == NULL)
-        unit->source = (px_unit_source){pgw_arena_alloc(&unit->arena, sizeof(fake_source)),
-                                        fake_source_rows, fake_source_alone, fake_source_drop};
-    return unit->source.of;
+    if (write_group->source.of == NULL)
+        write_group->source =
+            (px_write_group_source){pgw_arena_alloc(&write_group->arena, sizeof(fake_source)),
+                                    fake_source_rows, fake_source_alone, fake_source_drop};
+    return write_group->source.of;
 }
 
 #endif

@@ -207,7 +207,7 @@ static inline void holds_of_lifted(const rw_insert *it, const rw_catalog *catalo
     if (rw_insert_parse(pgw_slice_buf(&text), catalog, env, arena, &again, &error))
         word_deleted_holds(again != NULL && again->row_count == 1 && again->wanted_count == 0 &&
                                again->param_count == it->lift_count &&
-                               again->obstacle == it->obstacle,
+                               again->blocker == it->blocker,
                            "an INSERT whose constants travel as parameters is the same INSERT");
     pgw_buf_free(&text);
 }
@@ -236,7 +236,7 @@ static inline void holds_of_insert(rw_insert *it, const rw_catalog *catalog, con
     rw_syntax syntax = {NULL, NULL};
     const PgQuery__InsertStmt *tree = insert_of(it->text, env, arena, &syntax);
     bool right = tree != NULL;
-    if (right && !it->query && it->row_count > 0 && it->obstacle != RW_OBSTACLE_UNCOMPUTABLE)
+    if (right && !it->query && it->row_count > 0 && it->blocker != RW_BLOCKER_UNCOMPUTABLE)
         holds_of_reading(it, tree, env);
     rw_syntax_free(&syntax);
     if (it->row_count > 0 && !it->query)

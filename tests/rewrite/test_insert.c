@@ -49,18 +49,18 @@ static rw_insert *must_parse(parsed *p, const char *sql)
 
 /* --- vectors --- */
 
-static const char *obstacle_name(rw_obstacle obstacle)
+static const char *blocker_name(rw_blocker blocker)
 {
     static const char *const names[] = {
         [RW_BATCHABLE] = "batchable",
-        [RW_OBSTACLE_RETURNING] = "returning",
-        [RW_OBSTACLE_SEQUENCE] = "sequence",
-        [RW_OBSTACLE_TRIGGER] = "trigger",
-        [RW_OBSTACLE_EXPRESSION] = "expression",
-        [RW_OBSTACLE_UNCOMPUTABLE] = "uncomputable",
-        [RW_OBSTACLE_FORM] = "form",
+        [RW_BLOCKER_RETURNING] = "returning",
+        [RW_BLOCKER_SEQUENCE] = "sequence",
+        [RW_BLOCKER_TRIGGER] = "trigger",
+        [RW_BLOCKER_EXPRESSION] = "expression",
+        [RW_BLOCKER_UNCOMPUTABLE] = "uncomputable",
+        [RW_BLOCKER_FORM] = "form",
     };
-    return names[obstacle];
+    return names[blocker];
 }
 
 static void describe(const parsed *p, pgw_buf *out)
@@ -90,7 +90,7 @@ static void describe(const parsed *p, pgw_buf *out)
     rw_render_statement(insert, RW_HASH_CONSTANT, hashes, out);
     if (insert->query)
         test_shorten(out);
-    pgw_buf_addf(out, "\t%s", obstacle_name(insert->obstacle));
+    pgw_buf_addf(out, "\t%s", blocker_name(insert->blocker));
     pgw_buf_add_str(out, insert->values_merge ? " merge" : "");
     pgw_buf_add_str(out, insert->key_constant ? " constant" : "");
     pgw_buf_add_str(out, insert->has_conflict ? " conflict" : "");
@@ -270,10 +270,10 @@ static void code_of_types_is_not_merged(void **state)
         assert_true(rw_insert_parse(pgw_slice_str(sql),
                                     &(rw_catalog){.tables = &of[i % 2], .count = 1}, &test_env,
                                     &arena, &insert, &error));
-        rw_obstacle expected =
-            i % 2 == 0 || cases[i / 2].plain ? RW_BATCHABLE : RW_OBSTACLE_EXPRESSION;
-        if (insert == NULL || insert->obstacle != expected)
-            fail_msg("%s, %s", sql, insert == NULL ? "none" : obstacle_name(insert->obstacle));
+        rw_blocker expected =
+            i % 2 == 0 || cases[i / 2].plain ? RW_BATCHABLE : RW_BLOCKER_EXPRESSION;
+        if (insert == NULL || insert->blocker != expected)
+            fail_msg("%s, %s", sql, insert == NULL ? "none" : blocker_name(insert->blocker));
         pgw_arena_free(&arena);
     }
 }
@@ -284,14 +284,14 @@ static void functions_behind_dots_are_not_merged(void **state)
     (void)state;
     static const struct {
         const char *value;
-        rw_obstacle obstacle;
+        rw_blocker blocker;
     } cases[] = {{"events.event", RW_BATCHABLE},
                  {"now()", RW_BATCHABLE},
                  {"coalesce(excluded . event, 'a')", RW_BATCHABLE},
-                 {"other.now()", RW_OBSTACLE_EXPRESSION},
-                 {"other . coalesce('a')", RW_OBSTACLE_EXPRESSION},
-                 {"events.own", RW_OBSTACLE_EXPRESSION},
-                 {"(excluded).\"own\"", RW_OBSTACLE_EXPRESSION}};
+                 {"other.now()", RW_BLOCKER_EXPRESSION},
+                 {"other . coalesce('a')", RW_BLOCKER_EXPRESSION},
+                 {"events.own", RW_BLOCKER_EXPRESSION},
+                 {"(excluded).\"own\"", RW_BLOCKER_EXPRESSION}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char sql[200];
         parsed p;
@@ -299,7 +299,7 @@ static void functions_behind_dots_are_not_merged(void **state)
                  "INSERT INTO events (userid, event) VALUES (1, 'a') ON CONFLICT (userid) DO UPDATE"
                  " SET event = %s",
                  cases[i].value);
-        if (must_parse(&p, sql)->obstacle != cases[i].obstacle)
+        if (must_parse(&p, sql)->blocker != cases[i].blocker)
             fail_msg("%s", sql);
         pgw_arena_free(&p.arena);
     }
@@ -613,7 +613,7 @@ static void values_are_looked_into_so_deep(void **state)
             pgw_buf_add(&sql, ")", 2);
             parsed p = parse(sql.ptr);
             if (p.accepted && p.insert->wanted_count == 0 &&
-                p.insert->obstacle != RW_OBSTACLE_EXPRESSION)
+                p.insert->blocker != RW_BLOCKER_EXPRESSION)
                 most = depth;
             pgw_buf_free(&sql);
             pgw_arena_free(&p.arena);
@@ -1207,13 +1207,13 @@ static void generated_inserts_agree_with_postgresql(void **state)
 
 /* --- defaults that the session decides --- */
 
-typedef struct obstacle_case {
+typedef struct blocker_case {
     const char *sql;
-    rw_obstacle obstacle;
-} obstacle_case;
+    rw_blocker blocker;
+} blocker_case;
 
 /* Of INSERTs into this table. */
-static void expect_obstacles(const rw_table *table, const obstacle_case *cases, size_t count)
+static void expect_blockers(const rw_table *table, const blocker_case *cases, size_t count)
 {
     const rw_catalog catalog = {.tables = &table, .count = 1};
     for (size_t i = 0; i < count; i++) {
@@ -1222,8 +1222,8 @@ static void expect_obstacles(const rw_table *table, const obstacle_case *cases, 
         pgw_error error;
         assert_true(
             rw_insert_parse(exact(cases[i].sql), &catalog, &test_env, &arena, &insert, &error));
-        if (insert->obstacle != cases[i].obstacle)
-            fail_msg("%s: %s", cases[i].sql, obstacle_name(insert->obstacle));
+        if (insert->blocker != cases[i].blocker)
+            fail_msg("%s: %s", cases[i].sql, blocker_name(insert->blocker));
         pgw_arena_free(&arena);
     }
 }
@@ -1236,23 +1236,23 @@ static void what_a_default_computes_is_the_sessions_own(void **state)
     columns[2].has_default = columns[2].computed = true;
     rw_table table = test_tables[0];
     table.columns = columns;
-    static const obstacle_case cases[] = {
-        {"INSERT INTO events (userid, ts) VALUES (1, now())", RW_OBSTACLE_EXPRESSION},
+    static const blocker_case cases[] = {
+        {"INSERT INTO events (userid, ts) VALUES (1, now())", RW_BLOCKER_EXPRESSION},
         {"INSERT INTO events (userid, ts, event) VALUES (1, now(), 'x')", RW_BATCHABLE},
         {"INSERT INTO events (userid, ts, event) VALUES (1, now(), DEFAULT)",
-         RW_OBSTACLE_EXPRESSION},
+         RW_BLOCKER_EXPRESSION},
         {"INSERT INTO events (userid, ts, event) VALUES (1, now(), 'x') ON CONFLICT (userid, ts) "
          "DO "
          "UPDATE SET event = DEFAULT",
-         RW_OBSTACLE_EXPRESSION},
+         RW_BLOCKER_EXPRESSION},
         {"INSERT INTO events (userid, ts, event) VALUES (1, now(), 'x') ON CONFLICT (userid, ts) "
          "DO "
          "UPDATE SET event = 'y'",
          RW_BATCHABLE},
         {"REPLACE INTO events (userid, ts) VALUES (1, '2026-01-01 00:00+00')",
-         RW_OBSTACLE_EXPRESSION},
+         RW_BLOCKER_EXPRESSION},
     };
-    expect_obstacles(&table, cases, sizeof cases / sizeof *cases);
+    expect_blockers(&table, cases, sizeof cases / sizeof *cases);
 }
 
 /* Rows that exist are changed: triggers on UPDATE are heeded, too. */
@@ -1261,15 +1261,15 @@ static void an_update_of_a_row_fires_triggers(void **state)
     (void)state;
     rw_table table = test_tables[0];
     table.heeds_updates = true;
-    static const obstacle_case cases[] = {
+    static const blocker_case cases[] = {
         {"INSERT INTO events (userid, ts) VALUES (1, now())", RW_BATCHABLE},
         {"INSERT INTO events (userid, ts) VALUES (1, now()) ON CONFLICT DO NOTHING", RW_BATCHABLE},
         {"INSERT INTO events (userid, ts) VALUES (1, now()) ON CONFLICT (userid, ts) DO UPDATE SET "
          "event = 'y'",
-         RW_OBSTACLE_TRIGGER},
-        {"UPSERT INTO events (userid, ts) VALUES (1, '2026-01-01 00:00+00')", RW_OBSTACLE_TRIGGER},
+         RW_BLOCKER_TRIGGER},
+        {"UPSERT INTO events (userid, ts) VALUES (1, '2026-01-01 00:00+00')", RW_BLOCKER_TRIGGER},
     };
-    expect_obstacles(&table, cases, sizeof cases / sizeof *cases);
+    expect_blockers(&table, cases, sizeof cases / sizeof *cases);
 }
 
 /* A Bind counts them in 16 bits. */

@@ -43,7 +43,7 @@ static void check(const char *set, const char *before, const char *behind)
     snprintf(text, sizeof text, CONFLICT "%s", set);
     const rw_insert *insert = parse(text, &test_tables[0], &arena);
     assert_non_null(insert);
-    assert_int_equal(insert->obstacle, RW_OBSTACLE_EXPRESSION);
+    assert_int_equal(insert->blocker, RW_BLOCKER_EXPRESSION);
     assert_true(insert->new_key > 0);
     pgw_buf out = {0};
     rw_render_statement(insert, RW_HASH_CONSTANT, hash, &out);

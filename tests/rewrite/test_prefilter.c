@@ -25,7 +25,7 @@ typedef struct name_list {
 static name_list names_of(char *const *list, size_t count)
 {
     name_list it = {.tables = pgw_calloc(count + 1, sizeof *it.tables),
-                .pointers = pgw_calloc(count + 1, sizeof *it.pointers)};
+                    .pointers = pgw_calloc(count + 1, sizeof *it.pointers)};
     for (size_t i = 0; i < count; i++) {
         it.tables[i] = test_tables[0];
         it.tables[i].name = list[i];
@@ -165,31 +165,77 @@ static const struct {
     const char *text;
     unsigned effects;
 } pieces[] = {
-    {"a", READS},           {"b1", READS},          {"x_2", READS},          {"order_id", READS},
-    {"AND", READS},         {"\xc3\xa9t\xc3\xa9", READS}, {"pg_tempting", READS},  {"informational", READS},
-    {"intor", READS},       {"12", 0},              {"1e5", 0},              {"0x1F", 0},
-    {"$1", 0},              {",", 0},               {".", 0},                {"=", 0},
-    {"<", 0},               {")", 0},               {"-", 0},                {"*", 0},
-    {"/", 0},               {"[1]", 0},             {"'x'", READS},          {"''", READS},
-    {"\"q\"", READS},       {"::", READS},          {"||", READS},           {"& \"q\"", READS},
-    {"U&'x'", READS},       {"coalesce(", READS},   {"COUNT (", READS},      {"array_agg(", READS},
-    {"and\n(", READS},      {"\"count\" (", READS}, {"md5(", READS},         {"md(", CALLS},
-    {"array_ag(", CALLS},   {"f (", CALLS},         {"\"f\"\t(", CALLS},     {"s.counted (", CALLS},
-    {"as f (", READS},      {"AS f(a", READS},      {"nextval(", DRAWS},     {"currval (", DRAWS},
-    {"SETVAL(", RESETS},    {"1(", RW_EFFECT_CALLS},          {"as \"f\" (", READS},   {"'as', md(", CALLS},
-    {"\"as\"(f (", CALLS},  {"as", READS},
+    {"a", READS},
+    {"b1", READS},
+    {"x_2", READS},
+    {"order_id", READS},
+    {"AND", READS},
+    {"\xc3\xa9t\xc3\xa9", READS},
+    {"pg_tempting", READS},
+    {"informational", READS},
+    {"intor", READS},
+    {"12", 0},
+    {"1e5", 0},
+    {"0x1F", 0},
+    {"$1", 0},
+    {",", 0},
+    {".", 0},
+    {"=", 0},
+    {"<", 0},
+    {")", 0},
+    {"-", 0},
+    {"*", 0},
+    {"/", 0},
+    {"[1]", 0},
+    {"'x'", READS},
+    {"''", READS},
+    {"\"q\"", READS},
+    {"::", READS},
+    {"||", READS},
+    {"& \"q\"", READS},
+    {"U&'x'", READS},
+    {"coalesce(", READS},
+    {"COUNT (", READS},
+    {"array_agg(", READS},
+    {"and\n(", READS},
+    {"\"count\" (", READS},
+    {"md5(", READS},
+    {"md(", CALLS},
+    {"array_ag(", CALLS},
+    {"f (", CALLS},
+    {"\"f\"\t(", CALLS},
+    {"s.counted (", CALLS},
+    {"as f (", READS},
+    {"AS f(a", READS},
+    {"nextval(", DRAWS},
+    {"currval (", DRAWS},
+    {"SETVAL(", RESETS},
+    {"1(", RW_EFFECT_CALLS},
+    {"as \"f\" (", READS},
+    {"'as', md(", CALLS},
+    {"\"as\"(f (", CALLS},
+    {"as", READS},
 };
 
 /* What needs more than a glance; the last ones only if there are tables. */
-static const char *const obstacles[] = {
-    "into",         "INTO x",           "set_config(", "PG_temp",          "pg_temp_3.x",
-    "\"pg_settings\"", "pg_advisory_lock(", "; select",   "pg_try_advisory_x", "U&\"q\"",
-    "pg_class",     "Information_Schema.x",
+static const char *const blockers[] = {
+    "into",
+    "INTO x",
+    "set_config(",
+    "PG_temp",
+    "pg_temp_3.x",
+    "\"pg_settings\"",
+    "pg_advisory_lock(",
+    "; select",
+    "pg_try_advisory_x",
+    "U&\"q\"",
+    "pg_class",
+    "Information_Schema.x",
 };
 enum {
     BEGINS = sizeof begins / sizeof *begins,
     PIECES = sizeof pieces / sizeof *pieces,
-    OBSTACLES = sizeof obstacles / sizeof *obstacles,
+    BLOCKERS = sizeof blockers / sizeof *blockers,
     OF_TABLES = 2,
 };
 
@@ -223,13 +269,17 @@ static void add_piece(composed *it, uint32_t *seed)
                        : pieces[i].effects;
 }
 
-/* The name of a table, in one of the forms that a statement may give it; of a pattern, what begins with it. */
+/* The name of a table, in one of the forms that a statement may give it; of a pattern, what begins
+ * with it. */
 static void add_name(composed *it, uint32_t *seed, const char *name, bool pattern)
 {
-    static const char *const forms[][2] = {{"", ""}, {"\"", "\""}, {"public.", ""}, {"", "("}, {"'", "'"}, {"7", ""}};
-    bool lettered = is_letter(name[0]); /* A number may stand right before it, but not before another. */
+    static const char *const forms[][2] = {{"", ""},  {"\"", "\""}, {"public.", ""},
+                                           {"", "("}, {"'", "'"},   {"7", ""}};
+    bool lettered =
+        is_letter(name[0]); /* A number may stand right before it, but not before another. */
     const char *const *form = forms[draw(seed, sizeof forms / sizeof *forms - !lettered)];
-    pgw_buf_addf(&it->text, "%s%s%s%s", form[0], name, pattern && draw(seed, 2) == 0 ? "_2026" : "", form[1]);
+    pgw_buf_addf(&it->text, "%s%s%s%s", form[0], name, pattern && draw(seed, 2) == 0 ? "_2026" : "",
+                 form[1]);
 }
 
 /* One that is none of ours, but begins as one of ours does. */
@@ -240,14 +290,15 @@ static void add_near_name(composed *it, uint32_t *seed, const char *name)
     it->effects |= READS;
 }
 
-static void add_obstacle(composed *it, uint32_t *seed, char *const *list, size_t count, bool patterns)
+static void add_blocker(composed *it, uint32_t *seed, char *const *list, size_t count,
+                        bool patterns)
 {
     add_between(it, seed);
     it->obstructed = true;
     if (count > 0 && draw(seed, 2) == 0)
         add_name(it, seed, list[draw(seed, (uint32_t)count)], patterns);
     else
-        pgw_buf_add_str(&it->text, obstacles[draw(seed, OBSTACLES - (count == 0 ? OF_TABLES : 0))]);
+        pgw_buf_add_str(&it->text, blockers[draw(seed, BLOCKERS - (count == 0 ? OF_TABLES : 0))]);
 }
 
 static void compose(composed *it, uint32_t *seed, char *const *list, size_t count, bool patterns)
@@ -260,7 +311,7 @@ static void compose(composed *it, uint32_t *seed, char *const *list, size_t coun
     for (uint32_t i = 0; i < length; i++) {
         add_piece(it, seed);
         if (i == where)
-            add_obstacle(it, seed, list, count, patterns);
+            add_blocker(it, seed, list, count, patterns);
         if (count > 0 && !patterns && draw(seed, 60) == 0)
             add_near_name(it, seed, list[draw(seed, (uint32_t)count)]);
     }
@@ -268,7 +319,8 @@ static void compose(composed *it, uint32_t *seed, char *const *list, size_t coun
         if (it->text.ptr[i] >= 'a' && it->text.ptr[i] <= 'z')
             it->text.ptr[i] = (char)(it->text.ptr[i] - 32);
     it->effects &= (begins[first].effects & RW_EFFECT_RUNS) != 0 ? ~(unsigned)READS : UINT32_MAX;
-    it->effects = begins[first].effects | (strcmp(begins[first].text, "show") == 0 ? 0 : it->effects);
+    it->effects =
+        begins[first].effects | (strcmp(begins[first].text, "show") == 0 ? 0 : it->effects);
 }
 
 static void assert_composed(const name_list *names, const composed *it)
@@ -278,7 +330,8 @@ static void assert_composed(const name_list *names, const composed *it)
     memcpy(copy, it->text.ptr, it->text.len);
     bool passed = rw_prefilter_passes((pgw_slice){copy, it->text.len}, &names->filter, &effects);
     if (passed == it->obstructed || (passed && effects != it->effects))
-        fail_msg("%d and %x, not %d and %x: %.*s", passed, effects, !it->obstructed, it->effects, (int)it->text.len, copy);
+        fail_msg("%d and %x, not %d and %x: %.*s", passed, effects, !it->obstructed, it->effects,
+                 (int)it->text.len, copy);
     rw_catalog with_words = names->catalog;
     with_words.words = &names->filter.words;
     assert_int_equal(rw_prefilter_mentions((pgw_slice){copy, it->text.len}, &with_words),
@@ -297,15 +350,16 @@ static void a_text_is_what_its_pieces_are(void **state)
         snprintf(name, sizeof name, "%s%d", i % 2 ? "t" : "customer_", i);
         generated[i] = pgw_strndup(name, strlen(name));
     }
-    char *few[] = {(char *)"events", (char *)"t", (char *)"2024_events", (char *)"Mixed", (char *)"e1",
-                   (char *)"\xc3\xa9v\xc3\xa9n"};
+    char *few[] = {(char *)"events", (char *)"t",  (char *)"2024_events",
+                   (char *)"Mixed",  (char *)"e1", (char *)"\xc3\xa9v\xc3\xa9n"};
     char *two[] = {(char *)"log", (char *)"ab"};
     const struct {
         char *const *list;
         size_t count;
         bool patterns;
-    } lists[] = {{NULL, 0, false},   {few, 1, false}, {few, 6, false},          {few, 1, true},
-                 {few + 2, 2, true}, {two, 2, false}, {generated, 1000, false}, {generated, 1000, true}};
+    } lists[] = {{NULL, 0, false},         {few, 1, false},        {few, 6, false},
+                 {few, 1, true},           {few + 2, 2, true},     {two, 2, false},
+                 {generated, 1000, false}, {generated, 1000, true}};
     uint32_t seed = 11;
     composed it = {0};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {

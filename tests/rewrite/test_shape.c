@@ -364,7 +364,7 @@ static void describe(const char *text, const rw_catalog *catalog, const pgw_env 
         if (it->error != NULL)
             describe_error(it->error, out);
         if (it->insert != NULL)
-            pgw_buf_addf(out, " %zu %d %zu", it->insert->row_count, it->insert->obstacle,
+            pgw_buf_addf(out, " %zu %d %zu", it->insert->row_count, it->insert->blocker,
                          it->insert->tail);
         pgw_buf_add_byte(out, '\n');
     }

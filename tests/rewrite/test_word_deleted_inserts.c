@@ -63,7 +63,7 @@ static void add_flags(const rw_insert *it, pgw_buf *out)
         pgw_buf_add_byte(out, flags[i] ? 'y' : 'n');
     const size_t numbers[] = {it->verb,
                               it->row_count,
-                              it->obstacle,
+                              it->blocker,
                               it->wanted_count,
                               it->lift_count,
                               it->spelled_count,

@@ -13,7 +13,7 @@ typedef struct pattern {
 } pattern;
 
 typedef struct merger {
-    px_unit *const *units;
+    px_write_group *const *write_groups;
     size_t count;
     const pgw_env *env;
     size_t most; /* bytes that `out` may grow to */
@@ -87,8 +87,8 @@ static bool is_for_all(pgw_slice text, bool conforming)
     }
 }
 
-static bool read_pattern(merger *m, const px_unit_prepared *prepared, const rw_catalog *catalog,
-                         pattern *out)
+static bool read_pattern(merger *m, const px_write_group_prepared *prepared,
+                         const rw_catalog *catalog, pattern *out)
 {
     const pgw_reading reading = {m->env, &m->arena, &m->error};
     rw_declared declared = {prepared->types, prepared->type_count};
@@ -138,16 +138,16 @@ static bool add_bound(merger *m, const pattern *p, pgw_slice messages)
 
 static bool merge_params(merger *m, const rw_catalog *catalog)
 {
-    const px_unit_prepared *prepared = m->units[0]->prepared;
+    const px_write_group_prepared *prepared = m->write_groups[0]->prepared;
     pattern p;
-    if (m->units[0]->prepared_count != 1 || prepared->columns.len > 0 ||
+    if (m->write_groups[0]->prepared_count != 1 || prepared->columns.len > 0 ||
         !read_pattern(m, prepared, catalog, &p) || !is_for_all(p.tail, m->env->conforming))
         return false;
     pgw_buf_add_slice(m->out, p.head);
     for (size_t i = 0; i < m->count; i++) {
-        const px_unit *unit = m->units[i];
-        for (size_t s = 0; s < unit->statement_count; s++)
-            if (!add_bound(m, &p, unit->statements[s].messages))
+        const px_write_group *write_group = m->write_groups[i];
+        for (size_t s = 0; s < write_group->statement_count; s++)
+            if (!add_bound(m, &p, write_group->statements[s].messages))
                 return false;
     }
     pgw_buf_add_slice(m->out, p.tail);
@@ -156,33 +156,33 @@ static bool merge_params(merger *m, const rw_catalog *catalog)
 
 static bool merge_rows(merger *m)
 {
-    const px_unit *key = m->units[0];
+    const px_write_group *key = m->write_groups[0];
     pgw_buf_add_slice(m->out, key->head);
     for (size_t i = 0; i < m->count; i++) {
-        const px_unit *unit = m->units[i];
-        for (size_t s = 0; s < unit->statement_count; s++) {
+        const px_write_group *write_group = m->write_groups[i];
+        for (size_t s = 0; s < write_group->statement_count; s++) {
             add_separator(m);
-            px_unit_write_statement(unit, s, m->out);
+            px_write_group_write_statement(write_group, s, m->out);
         }
     }
     pgw_buf_add_slice(m->out, key->tail);
     return true;
 }
 
-bool px_ydb_merge(px_unit *const *units, size_t count, const rw_catalog *catalog, size_t most,
-                  pgw_buf *text)
+bool px_ydb_merge(px_write_group *const *write_groups, size_t count, const rw_catalog *catalog,
+                  size_t most, pgw_buf *text)
 {
     size_t begun = text->len;
-    const px_unit *key = units[0];
-    merger m = {.units = units,
+    const px_write_group *key = write_groups[0];
+    merger m = {.write_groups = write_groups,
                 .count = count,
                 .env = &key->identity->env,
                 .most = begun + most,
                 .out = text,
                 .first = true};
-    bool fine = key->kind == PX_UNIT_ROWS     ? merge_rows(&m)
-                : key->kind == PX_UNIT_PARAMS ? merge_params(&m, catalog)
-                                              : false;
+    bool fine = key->kind == PX_WRITE_GROUP_ROWS     ? merge_rows(&m)
+                : key->kind == PX_WRITE_GROUP_PARAMS ? merge_params(&m, catalog)
+                                                     : false;
     fine = fine && text->len <= m.most;
     pgw_arena_free(&m.arena);
     if (!fine)

@@ -78,7 +78,7 @@ static const struct {
     {"count must be greater than zero", "2201G"},
     {"argument of ntile", "22014"},
     {"argument of nth_value", "22016"},
-    {"not recognized", "22023"}, /* unknown time zone or unit */
+    {"not recognized", "22023"}, /* unknown time zone or write group */
     {"division by zero", "22012"},
     {"limit must not be negative", "2201W"},
     {"offset must not be negative", "2201X"},

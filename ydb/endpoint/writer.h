@@ -1,6 +1,6 @@
 /*
  * writer of YDB: sends the rows of an attempt as one INSERT with constants or, where they cannot be
- * merged or a unit is alone, as the clients sent them. The link, which speaks PostgreSQL's
+ * merged or a write group is alone, as the clients sent them. The link, which speaks PostgreSQL's
  * protocol, sees to transactions, tags and errors.
  */
 #ifndef PX_YDB_WRITER_H

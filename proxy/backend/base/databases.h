@@ -17,7 +17,7 @@ void px_databases_free(px_databases *databases); /* NULL is fine */
 void px_databases_enter(px_databases *databases, const char *name); /* a session has come */
 void px_databases_leave(px_databases *databases, const char *name); /* a session has ended */
 bool px_databases_used(px_databases *databases, const char *name);  /* a session is there */
-/* A unit writes to a configured table of the database. */
+/* A write group writes to a configured table of the database. */
 void px_databases_write(px_databases *databases, const char *name);
 bool px_databases_written(px_databases *databases, const char *name);
 

@@ -8,8 +8,8 @@
 #include "protocol/value.h"
 #include "proxy/base/table.h"
 
-/* Immutable and counted; the count is atomic, for units travel between workers. There are no two
- * equal ones: thousands of clients of one kind share theirs. */
+/* Immutable and counted; the count is atomic, for write groups travel between workers. There are no
+ * two equal ones: thousands of clients of one kind share theirs. */
 typedef struct px_identity {
     px_entry entry; /* entry of the process's table of identities; its name has all fields in which
                        two may differ */

@@ -92,8 +92,8 @@ uint64_t px_timeouts_read(pgw_slice text)
     static const struct {
         const char *name;
         double ms;
-    } units[] = {{"", 1},       {"us", 0.001}, {"ms", 1},     {"s", 1000},
-                 {"min", 60e3}, {"h", 3600e3}, {"d", 86400e3}};
+    } write_groups[] = {{"", 1},       {"us", 0.001}, {"ms", 1},     {"s", 1000},
+                        {"min", 60e3}, {"h", 3600e3}, {"d", 86400e3}};
     char copy[64], *end;
     size_t len = 0;
     for (size_t i = 0; i < text.len && len < sizeof copy - 1; i++)
@@ -101,9 +101,9 @@ uint64_t px_timeouts_read(pgw_slice text)
             copy[len++] = text.ptr[i];
     copy[len] = '\0';
     double number = strtod(copy, &end);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(end, units[i].name) == 0) {
-            double ms = number * units[i].ms;
+    for (size_t i = 0; i < sizeof write_groups / sizeof *write_groups; i++)
+        if (strcmp(end, write_groups[i].name) == 0) {
+            double ms = number * write_groups[i].ms;
             return ms > 0 && ms <= INT32_MAX ? (uint64_t)(ms + 0.5) : 0;
         }
     return 0;

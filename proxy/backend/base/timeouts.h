@@ -11,8 +11,8 @@
 void px_timeouts_cut(const char *options, pgw_buf *out);
 /* Whether `options` set statement_timeout, which `ms` gets then; 0: no timeout. */
 bool px_timeouts_statement(const char *options, uint64_t *ms);
-/* A time as the server reads and shows it where milliseconds are the unit ("1.5 s", "2min", "500");
- * 0 where it is none. */
+/* A time as the server reads and shows it where milliseconds are the write group ("1.5 s", "2min",
+ * "500"); 0 where it is none. */
 uint64_t px_timeouts_read(pgw_slice text);
 
 #endif

@@ -2,43 +2,46 @@
 
 #include "protocol/backend.h"
 
-px_unit *px_attempt_answering(const px_attempt *attempt, size_t at, size_t to)
+px_write_group *px_attempt_answering(const px_attempt *attempt, size_t at, size_t to)
 {
-    px_unit *unit = at < to ? attempt->units[at] : NULL;
-    return unit != NULL && unit->completed < unit->statement_count ? unit : NULL;
+    px_write_group *write_group = at < to ? attempt->write_groups[at] : NULL;
+    return write_group != NULL && write_group->completed < write_group->statement_count
+               ? write_group
+               : NULL;
 }
 
-px_progress px_unit_hears_complete(px_unit *unit, bool suspended, pgw_slice body)
+px_progress px_write_group_hears_complete(px_write_group *write_group, bool suspended,
+                                          pgw_slice body)
 {
-    if (unit == NULL)
+    if (write_group == NULL)
         return PX_PROGRESS_BROKEN;
-    struct px_unit_statement *statement = &unit->statements[unit->completed++];
+    struct px_write_group_statement *statement = &write_group->statements[write_group->completed++];
     statement->tag = pgw_tag_rows(body);
     statement->suspended = suspended;
-    statement->returned = unit->returned.len;
-    statement->noticed = unit->notices.len;
+    statement->returned = write_group->returned.len;
+    statement->noticed = write_group->notices.len;
     return PX_PROGRESS_MORE;
 }
 
-px_progress px_unit_hears_returned(px_unit *unit, pgw_slice message)
+px_progress px_write_group_hears_returned(px_write_group *write_group, pgw_slice message)
 {
-    if (unit == NULL)
+    if (write_group == NULL)
         return PX_PROGRESS_BROKEN;
-    pgw_buf_add_slice(&unit->returned, message);
+    pgw_buf_add_slice(&write_group->returned, message);
     return PX_PROGRESS_MORE;
 }
 
-px_progress px_unit_hears_bound(px_unit *unit)
+px_progress px_write_group_hears_bound(px_write_group *write_group)
 {
-    if (unit == NULL)
+    if (write_group == NULL)
         return PX_PROGRESS_BROKEN;
-    unit->statements[unit->completed].bound = true;
+    write_group->statements[write_group->completed].bound = true;
     return PX_PROGRESS_MORE;
 }
 
-void px_unit_hears_stored(px_unit *unit)
+void px_write_group_hears_stored(px_write_group *write_group)
 {
-    for (size_t s = 0; s < unit->statement_count; s++)
-        unit->statements[s].tag = unit->statements[s].rows;
-    unit->completed = unit->statement_count;
+    for (size_t s = 0; s < write_group->statement_count; s++)
+        write_group->statements[s].tag = write_group->statements[s].rows;
+    write_group->completed = write_group->statement_count;
 }

@@ -16,31 +16,31 @@ enum { OIDS = 1028 /* oid[] */ };
 /* Bits of pg_trigger.tgtype: FOR EACH ROW and BEFORE. */
 enum { ROW_BEFORE = 1 | 2 };
 
-bool px_check_wanted(px_unit *const *units, size_t count)
+bool px_check_wanted(px_write_group *const *write_groups, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (units[i]->told)
+        if (write_groups[i]->told)
             return true;
     return false;
 }
 
 /* The events whose triggers count: INSERT, and UPDATE as well if a statement whose client was told
  * may update. */
-static const char *events_of(px_unit *const *units, size_t count)
+static const char *events_of(px_write_group *const *write_groups, size_t count)
 {
     bool updates = false;
     for (size_t i = 0; i < count; i++)
-        updates = updates || (units[i]->told && units[i]->upserts);
+        updates = updates || (write_groups[i]->told && write_groups[i]->upserts);
     return updates ? "20" : "4"; /* Bits of tgtype: 4 is INSERT, 16 is UPDATE. */
 }
 
-/* The tables of a unit, or the functions of keyspread's own triggers on them, as arrays are
+/* The tables of a write group, or the functions of keyspread's own triggers on them, as arrays are
  * written; a table without one has the function 0, which is none. */
-static void add_oids(const px_unit *unit, bool functions, pgw_buf *out)
+static void add_oids(const px_write_group *write_group, bool functions, pgw_buf *out)
 {
-    for (size_t i = 0; i < unit->table_count; i++)
+    for (size_t i = 0; i < write_group->table_count; i++)
         pgw_buf_addf(out, i == 0 ? "{%" PRIu32 : ",%" PRIu32,
-                     functions ? unit->tables[i].filled_by : unit->tables[i].oid);
+                     functions ? write_group->tables[i].filled_by : write_group->tables[i].oid);
     pgw_buf_add_byte(out, '}');
 }
 
@@ -65,21 +65,22 @@ static void add_statement(const char *oids, const char *functions, const char *e
                  oids);
 }
 
-void px_check_write_text(px_unit *const *units, size_t count, pgw_buf *out)
+void px_check_write_text(px_write_group *const *write_groups, size_t count, pgw_buf *out)
 {
     pgw_buf oids[2] = {{0}, {0}};
     for (int functions = 0; functions < 2; functions++) {
         pgw_buf_add_byte(&oids[functions], '\'');
-        add_oids(units[0], functions, &oids[functions]);
+        add_oids(write_groups[0], functions, &oids[functions]);
         pgw_buf_add_str(&oids[functions], "'::pg_catalog.oid[]");
         pgw_buf_add_byte(&oids[functions], '\0');
     }
-    add_statement(oids[false].ptr, oids[true].ptr, events_of(units, count), out);
+    add_statement(oids[false].ptr, oids[true].ptr, events_of(write_groups, count), out);
     pgw_buf_free(&oids[false]);
     pgw_buf_free(&oids[true]);
 }
 
-void px_check_write_piped(px_unit *const *units, size_t count, bool prepares, pgw_buf *out)
+void px_check_write_piped(px_write_group *const *write_groups, size_t count, bool prepares,
+                          pgw_buf *out)
 {
     static const uint32_t types[] = {OIDS, OIDS, PGW_INT2};
     const pgw_bind bind = {.statement = NAME};
@@ -89,10 +90,10 @@ void px_check_write_piped(px_unit *const *units, size_t count, bool prepares, pg
         pgw_write_close('S', NAME, out);
         pgw_certainly(pgw_write_parse(NAME, pgw_slice_buf(&text), types, 3, out));
     }
-    add_oids(units[0], false, &oids);
-    add_oids(units[0], true, &functions);
+    add_oids(write_groups[0], false, &oids);
+    add_oids(write_groups[0], true, &functions);
     const pgw_slice values[] = {pgw_slice_buf(&oids), pgw_slice_buf(&functions),
-                                pgw_slice_str(events_of(units, count))};
+                                pgw_slice_str(events_of(write_groups, count))};
     pgw_certainly(pgw_write_bind_text(&bind, values, 3, out));
     pgw_write_execute(PGW_LITERAL(""), 0, out);
     pgw_buf_free(&text);

@@ -7,15 +7,16 @@
 
 /* Lists what the link lacks. What it has is marked as used, so that the new statements do not evict
  * it. */
-static void find_missing(px_parses *parses, const px_unit *unit, uint64_t now)
+static void find_missing(px_parses *parses, const px_write_group *write_group, uint64_t now)
 {
-    for (size_t i = 0; i < unit->prepared_count; i++)
-        if (!px_prepared_use(&parses->prepared, &unit->prepared[i], now))
-            parses->list[parses->count++] = (px_parse){.what = &unit->prepared[i]};
+    for (size_t i = 0; i < write_group->prepared_count; i++)
+        if (!px_prepared_use(&parses->prepared, &write_group->prepared[i], now))
+            parses->list[parses->count++] = (px_parse){.what = &write_group->prepared[i]};
 }
 
 /* Closes the name first: Close succeeds also where the name does not exist. */
-static void make_room(px_parses *parses, const px_unit_prepared *what, uint64_t now, pgw_buf *out)
+static void make_room(px_parses *parses, const px_write_group_prepared *what, uint64_t now,
+                      pgw_buf *out)
 {
     char *oldest = px_prepared_evict(&parses->prepared);
     if (oldest != NULL)
@@ -25,7 +26,7 @@ static void make_room(px_parses *parses, const px_unit_prepared *what, uint64_t 
     px_prepared_add(&parses->prepared, what, now);
 }
 
-static void write_parse(const px_unit_prepared *what, pgw_buf *out)
+static void write_parse(const px_write_group_prepared *what, pgw_buf *out)
 {
     pgw_certainly(pgw_write_parse(what->name, what->text, what->types, what->type_count, out));
     if (what->columns.len > 0)
@@ -33,10 +34,11 @@ static void write_parse(const px_unit_prepared *what, pgw_buf *out)
 }
 
 /* The Closes come first, lest they be skipped behind a Parse that fails. */
-bool px_parses_write(px_parses *parses, const px_unit *unit, uint64_t now, pgw_buf *out)
+bool px_parses_write(px_parses *parses, const px_write_group *write_group, uint64_t now,
+                     pgw_buf *out)
 {
     parses->count = parses->parsed = 0;
-    find_missing(parses, unit, now);
+    find_missing(parses, write_group, now);
     for (size_t i = 0; i < parses->count; i++)
         make_room(parses, parses->list[i].what, now, out);
     for (size_t i = 0; i < parses->count; i++)
@@ -91,13 +93,13 @@ void px_parses_end(px_parses *parses)
     parses->count = parses->parsed = 0;
 }
 
-void px_parses_forget(px_parses *parses, const px_unit *unit)
+void px_parses_forget(px_parses *parses, const px_write_group *write_group)
 {
-    for (size_t i = 0; i < unit->prepared_count; i++)
-        px_prepared_remove(&parses->prepared, unit->prepared[i].name);
+    for (size_t i = 0; i < write_group->prepared_count; i++)
+        px_prepared_remove(&parses->prepared, write_group->prepared[i].name);
 }
 
-void px_parses_doubt(px_parses *parses, const px_unit_prepared *what)
+void px_parses_doubt(px_parses *parses, const px_write_group_prepared *what)
 {
     if (what->stores_all)
         px_prepared_remove(&parses->prepared, what->name);

@@ -16,7 +16,7 @@ struct px_prepared_entry {
 
 typedef struct px_prepared_entry entry;
 
-static entry *new_entry(const px_unit_prepared *what)
+static entry *new_entry(const px_write_group_prepared *what)
 {
     pgw_arena arena = {0};
     entry *e = pgw_arena_alloc(&arena, sizeof *e);
@@ -59,7 +59,7 @@ static void unchain(px_prepared *prepared, const entry *e)
         prepared->last = e->previous;
 }
 
-bool px_prepared_use(px_prepared *prepared, const px_unit_prepared *what, uint64_t now)
+bool px_prepared_use(px_prepared *prepared, const px_write_group_prepared *what, uint64_t now)
 {
     entry *e = (entry *)px_table_find(&prepared->names, what->name);
     if (e == NULL || !pgw_slice_eq(e->text, what->text) || e->type_count != what->type_count ||
@@ -72,7 +72,7 @@ bool px_prepared_use(px_prepared *prepared, const px_unit_prepared *what, uint64
     return true;
 }
 
-void px_prepared_add(px_prepared *prepared, const px_unit_prepared *what, uint64_t now)
+void px_prepared_add(px_prepared *prepared, const px_write_group_prepared *what, uint64_t now)
 {
     px_prepared_remove(prepared, what->name);
     entry *e = new_entry(what);

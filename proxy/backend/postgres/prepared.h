@@ -5,7 +5,7 @@
 #ifndef PX_PREPARED_H
 #define PX_PREPARED_H
 
-#include "proxy/backend/base/unit.h"
+#include "proxy/backend/base/write_group.h"
 #include "proxy/base/table.h"
 
 enum { PX_PREPARED_MAX = 500, PX_DOUBTED_MS = 20 };
@@ -19,10 +19,10 @@ typedef struct px_prepared {
 
 /* Whether the name is prepared with just this text and these types, and is not doubted or was added
  * less than PX_DOUBTED_MS ago; if so, marks it as used. `now`: milliseconds. */
-bool px_prepared_use(px_prepared *prepared, const px_unit_prepared *what, uint64_t now);
+bool px_prepared_use(px_prepared *prepared, const px_write_group_prepared *what, uint64_t now);
 /* Adds a statement, in place of one of the same name. There must be room: see px_prepared_evict().
  */
-void px_prepared_add(px_prepared *prepared, const px_unit_prepared *what, uint64_t now);
+void px_prepared_add(px_prepared *prepared, const px_write_group_prepared *what, uint64_t now);
 /* Both do nothing for a name that is not prepared. */
 void px_prepared_doubt(px_prepared *prepared, pgw_slice name);
 void px_prepared_remove(px_prepared *prepared, pgw_slice name);

@@ -12,12 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* MAX_SERIALIZATION_ATTEMPTS: how often a unit alone is tried again after it lost against another
- * transaction. */
+/* MAX_SERIALIZATION_ATTEMPTS: how often a write group alone is tried again after it lost against
+ * another transaction. */
 enum {
     MAX_SERIALIZATION_ATTEMPTS = 3,
-    MERGED_UNITS = 16,
-    MOST_NOTICES = 1024 * 1024 /* bytes of NoticeResponses kept for a unit */
+    MERGED_WRITE_GROUPS = 16,
+    MOST_NOTICES = 1024 * 1024 /* bytes of NoticeResponses kept for a write group */
 };
 
 typedef struct writer {
@@ -27,9 +27,9 @@ typedef struct writer {
 
     /* The state of the attempt: */
     px_attempt *attempt;
-    size_t at;      /* the unit that is being answered */
+    size_t at;      /* the write group that is being answered */
     bool merged;    /* all rows are in one statement */
-    bool piped;     /* each unit is Binds and Executes of prepared statements */
+    bool piped;     /* each write group is Binds and Executes of prepared statements */
     bool preparing; /* the answer to Parses under their own Sync is still to come */
     bool withheld;  /* nothing but Parses and Describes was sent: the answer decides what follows */
     bool checks;    /* a check (check.h) stands behind the rows */
@@ -48,21 +48,21 @@ static bool is_one_transaction(const px_attempt *attempt)
 }
 
 /* Writes the lifted row: its only copy between the client's text and the bytes sent. */
-static void write_lifted(const px_unit *unit, pgw_buf *out)
+static void write_lifted(const px_write_group *write_group, pgw_buf *out)
 {
-    const px_unit_lifted *lifted = &unit->lifted;
-    const pgw_bind bind = {.statement = unit->prepared->name};
+    const px_write_group_lifted *lifted = &write_group->lifted;
+    const pgw_bind bind = {.statement = write_group->prepared->name};
     pgw_certainly(pgw_write_bind_text(&bind, lifted->values, lifted->count, out));
     if (lifted->returns)
         pgw_write_describe('P', PGW_LITERAL(""), out);
     pgw_write_execute(PGW_LITERAL(""), 0, out);
 }
 
-static void write_check(writer *w, px_unit *const *units, size_t count, pgw_buf *out)
+static void write_check(writer *w, px_write_group *const *write_groups, size_t count, pgw_buf *out)
 {
-    if (!px_check_wanted(units, count))
+    if (!px_check_wanted(write_groups, count))
         return;
-    px_check_write_piped(units, count, !w->has_check && !w->prepares, out);
+    px_check_write_piped(write_groups, count, !w->has_check && !w->prepares, out);
     w->prepares = !w->has_check;
 }
 
@@ -71,33 +71,34 @@ static void write_executions(writer *w, pgw_buf *out)
     const px_attempt *attempt = w->attempt;
     bool one = is_one_transaction(attempt);
     for (size_t i = 0; i < attempt->count; i++) {
-        const px_unit *unit = attempt->units[i];
-        if (unit->kind == PX_UNIT_PARAMS)
-            px_write_statements(unit, "", out);
+        const px_write_group *write_group = attempt->write_groups[i];
+        if (write_group->kind == PX_WRITE_GROUP_PARAMS)
+            px_write_statements(write_group, "", out);
         else
-            write_lifted(unit, out);
+            write_lifted(write_group, out);
         if (!one) {
-            write_check(w, &attempt->units[i], 1, out);
+            write_check(w, &attempt->write_groups[i], 1, out);
             pgw_write_sync(out);
         }
     }
     if (one) {
-        write_check(w, attempt->units, attempt->count, out);
+        write_check(w, attempt->write_groups, attempt->count, out);
         pgw_write_sync(out);
     }
 }
 
 /* One Parse for one transaction stands in that transaction. Else Parses have their own Sync: they
- * must not fail with the first unit, nor must the error of one Parse come before what is executed
- * before it. If clients were told what a statement returns, nothing runs before the answer to
- * Describe agrees. */
+ * must not fail with the first write group, nor must the error of one Parse come before what is
+ * executed before it. If clients were told what a statement returns, nothing runs before the answer
+ * to Describe agrees. */
 static void write_pipeline(writer *w, pgw_buf *out)
 {
     const px_attempt *attempt = w->attempt;
-    if (px_parses_write(&w->parses, attempt->units[0], px_worker_now(w->link->worker), out)) {
+    if (px_parses_write(&w->parses, attempt->write_groups[0], px_worker_now(w->link->worker),
+                        out)) {
         w->withheld = px_parses_describe(&w->parses);
-        w->preparing =
-            w->withheld || !is_one_transaction(attempt) || attempt->units[0]->prepared_count > 1;
+        w->preparing = w->withheld || !is_one_transaction(attempt) ||
+                       attempt->write_groups[0]->prepared_count > 1;
         if (w->preparing)
             pgw_write_sync(out);
     }
@@ -106,50 +107,53 @@ static void write_pipeline(writer *w, pgw_buf *out)
 }
 
 /* Whether one merged statement with its check costs the backend less than one statement for each
- * unit: it does from 16 units on (0.37 ms for either), or if each would check the columns. */
+ * write group: it does from 16 write groups on (0.37 ms for either), or if each would check the
+ * columns. */
 static bool pays(const px_attempt *attempt)
 {
-    return attempt->count >= MERGED_UNITS || attempt->units[0]->guarded;
+    return attempt->count >= MERGED_WRITE_GROUPS || attempt->write_groups[0]->guarded;
 }
 
-/* Whether the rows of all units have been lifted out of texts into the same prepared statement. */
+/* Whether the rows of all write groups have been lifted out of texts into the same prepared
+ * statement. */
 static bool are_lifted(const px_attempt *attempt)
 {
-    px_unit *const *units = attempt->units;
+    px_write_group *const *write_groups = attempt->write_groups;
     for (size_t i = 0; i < attempt->count; i++)
-        if (units[i]->lifted.values == NULL ||
-            !pgw_slice_eq(units[i]->prepared->name, units[0]->prepared->name))
+        if (write_groups[i]->lifted.values == NULL ||
+            !pgw_slice_eq(write_groups[i]->prepared->name, write_groups[0]->prepared->name))
             return false;
     return true;
 }
 
-/* Whether the units are sent as Binds and Executes. Several texts, each in its own transaction, go
- * as text. */
+/* Whether the write groups are sent as Binds and Executes. Several texts, each in its own
+ * transaction, go as text. */
 static bool is_piped(const px_attempt *attempt)
 {
-    px_unit_kind kind = attempt->units[0]->kind;
-    if (kind == PX_UNIT_PARAMS)
+    px_write_group_kind kind = attempt->write_groups[0]->kind;
+    if (kind == PX_WRITE_GROUP_PARAMS)
         return true;
-    bool many = kind == PX_UNIT_ROWS && !attempt->joined && attempt->count >= MERGED_UNITS;
+    bool many =
+        kind == PX_WRITE_GROUP_ROWS && !attempt->joined && attempt->count >= MERGED_WRITE_GROUPS;
     return (attempt->shared ? !many : attempt->count == 1) && are_lifted(attempt);
 }
 
 static void write_attempt(writer *w, pgw_buf *out)
 {
     const px_attempt *attempt = w->attempt;
-    px_unit_kind kind = attempt->units[0]->kind;
+    px_write_group_kind kind = attempt->write_groups[0]->kind;
     w->piped = is_piped(attempt);
-    w->merged =
-        !w->piped && attempt->shared && kind == PX_UNIT_ROWS && !attempt->joined && pays(attempt);
+    w->merged = !w->piped && attempt->shared && kind == PX_WRITE_GROUP_ROWS && !attempt->joined &&
+                pays(attempt);
     if (w->piped)
         write_pipeline(w, out);
     else if (w->merged)
         px_write_merged(attempt, out);
     else if (attempt->shared)
-        px_write_texts(attempt->units, attempt->count, out);
+        px_write_texts(attempt->write_groups, attempt->count, out);
     else
         for (size_t i = 0; i < attempt->count; i++)
-            px_write_texts(&attempt->units[i], 1, out);
+            px_write_texts(&attempt->write_groups[i], 1, out);
 }
 
 static void begin(px_writer *base, px_attempt *attempt)
@@ -158,22 +162,22 @@ static void begin(px_writer *base, px_attempt *attempt)
     w->attempt = attempt;
     w->at = 0;
     w->preparing = w->withheld = w->prepares = false;
-    w->checks = px_check_wanted(attempt->units, attempt->count);
+    w->checks = px_check_wanted(attempt->write_groups, attempt->count);
     w->tags = 0;
     pgw_buf_clear(&w->error);
     pgw_buf_clear(&w->prepare_error);
     for (size_t i = 0; i < attempt->count; i++)
-        px_unit_reset(attempt->units[i]);
+        px_write_group_reset(attempt->write_groups[i]);
     write_attempt(w, attempt->scratch);
     px_link_send_buf(w->link, attempt->scratch);
 }
 
 /* ---- what an error means ---- */
 
-static px_verdict fail_unit(px_unit *unit, const pgw_buf *error)
+static px_verdict fail_write_group(px_write_group *write_group, const pgw_buf *error)
 {
-    pgw_buf_clear(&unit->error);
-    pgw_buf_add(&unit->error, error->ptr, error->len);
+    pgw_buf_clear(&write_group->error);
+    pgw_buf_add(&write_group->error, error->ptr, error->len);
     return PX_VERDICT_FAILED;
 }
 
@@ -182,16 +186,16 @@ static bool is_stale(px_error_kind kind)
     return kind == PX_ERROR_STALE || kind == PX_ERROR_STALE_PLAN;
 }
 
-/* Whether a unit with a stale statement is to have all its statements prepared again; true once a
- * unit. */
-static bool renews(writer *w, px_unit *unit)
+/* Whether a write group with a stale statement is to have all its statements prepared again; true
+ * once a write group. */
+static bool renews(writer *w, px_write_group *write_group)
 {
-    if (unit->kind != PX_UNIT_PARAMS || unit->renewed)
+    if (write_group->kind != PX_WRITE_GROUP_PARAMS || write_group->renewed)
         return false;
     if (px_parses_wait(&w->parses) || w->prepare_error.len > 0)
         return false; /* a Parse of this attempt failed: preparing again would fail, too */
-    px_parses_forget(&w->parses, unit);
-    unit->renewed = true;
+    px_parses_forget(&w->parses, write_group);
+    write_group->renewed = true;
     return true;
 }
 
@@ -201,31 +205,33 @@ static bool lacks_statement(const pgw_buf *error)
     return px_classify(pgw_slice_buf(error)) == PX_ERROR_STALE_PLAN;
 }
 
-/* The unit whose statement is being answered; NULL: all statements of the transaction are. */
-static px_unit *answering(const writer *w)
+/* The write group whose statement is being answered; NULL: all statements of the transaction are.
+ */
+static px_write_group *answering(const writer *w)
 {
     return px_attempt_answering(w->attempt, w->at, w->attempt->count);
 }
 
-/* Has the unit sent again as text, if its lifted row failed: only the text gets the error that the
- * client is to see. */
-static bool returns_to_text(writer *w, px_unit *unit, px_error_kind kind)
+/* Has the write group sent again as text, if its lifted row failed: only the text gets the error
+ * that the client is to see. */
+static bool returns_to_text(writer *w, px_write_group *write_group, px_error_kind kind)
 {
-    if (!w->piped || unit->lifted.values == NULL || (kind != PX_ERROR_OWN && !is_stale(kind)))
+    if (!w->piped || write_group->lifted.values == NULL ||
+        (kind != PX_ERROR_OWN && !is_stale(kind)))
         return false;
     if (is_stale(kind))
-        px_parses_forget(&w->parses, unit);
-    unit->lifted.values = NULL;
+        px_parses_forget(&w->parses, write_group);
+    write_group->lifted.values = NULL;
     return true;
 }
 
-/* The unit waited for a lock as long as batch links wait for one (lock_wait_ms). */
-static void note_lock(px_unit *unit)
+/* The write group waited for a lock as long as batch links wait for one (lock_wait_ms). */
+static void note_lock(px_write_group *write_group)
 {
-    unit->locked_ms += unit->tables[0].config->batch.lock_wait_ms;
+    write_group->locked_ms += write_group->tables[0].config->batch.lock_wait_ms;
 }
 
-static px_verdict judge_alone(writer *w, px_unit *unit)
+static px_verdict judge_alone(writer *w, px_write_group *write_group)
 {
     const pgw_buf *error = &w->error;
     if (error->len == 0)
@@ -234,17 +240,17 @@ static px_verdict judge_alone(writer *w, px_unit *unit)
         error = &w->prepare_error;
     px_error_kind kind = px_classify(pgw_slice_buf(error));
     if (kind == PX_ERROR_LOCK) {
-        note_lock(unit);
+        note_lock(write_group);
         return PX_VERDICT_REROUTE;
     }
-    if (kind == PX_ERROR_REPEAT && unit->attempts < MAX_SERIALIZATION_ATTEMPTS) {
-        unit->attempts++;
+    if (kind == PX_ERROR_REPEAT && write_group->attempts < MAX_SERIALIZATION_ATTEMPTS) {
+        write_group->attempts++;
         return PX_VERDICT_REPEAT;
     }
-    if (returns_to_text(w, unit, kind) || (is_stale(kind) && renews(w, unit)))
+    if (returns_to_text(w, write_group, kind) || (is_stale(kind) && renews(w, write_group)))
         return PX_VERDICT_REPEAT;
     w->attempt->refused_size = w->attempt->refused_size || kind == PX_ERROR_SIZE;
-    return fail_unit(unit, error);
+    return fail_write_group(write_group, error);
 }
 
 /* ---- reading ---- */
@@ -258,21 +264,23 @@ static void end_shared(writer *w)
     attempt->refused_size = kind == PX_ERROR_SIZE;
     attempt->doubted = failed && w->merged && kind == PX_ERROR_OWN;
     if (stale && w->piped)
-        px_parses_forget(&w->parses, attempt->units[0]);
+        px_parses_forget(&w->parses, attempt->write_groups[0]);
     px_parses_end(&w->parses);
     for (size_t i = 0; i < attempt->count; i++) {
-        px_unit *unit = attempt->units[i];
-        unit->renewed |= stale;
+        px_write_group *write_group = attempt->write_groups[i];
+        write_group->renewed |= stale;
         if (kind == PX_ERROR_LOCK)
-            note_lock(unit);
+            note_lock(write_group);
         if (!failed && w->merged)
-            px_unit_hears_stored(unit); /* the merged statement has checked its rows */
+            px_write_group_hears_stored(
+                write_group); /* the merged statement has checked its rows */
         if (failed) {
-            unit->lifted.values = NULL;
-            unit->completed = 0; /* nothing of the unit is stored, should it be given up now */
-            pgw_buf_clear(&unit->returned);
+            write_group->lifted.values = NULL;
+            write_group->completed =
+                0; /* nothing of the write group is stored, should it be given up now */
+            pgw_buf_clear(&write_group->returned);
         }
-        attempt->answered(attempt, unit, failed ? PX_VERDICT_REPEAT : PX_VERDICT_COMMITTED);
+        attempt->answered(attempt, write_group, failed ? PX_VERDICT_REPEAT : PX_VERDICT_COMMITTED);
     }
 }
 
@@ -313,8 +321,8 @@ static px_progress on_ready_for_query(writer *w, pgw_slice body)
 {
     px_attempt *attempt = w->attempt;
     if (body.len != 1 || body.ptr[0] != 'I' || attempt->fatal[0] != '\0')
-        return PX_PROGRESS_BROKEN; /* a unit leaves no transaction open, and nothing comes behind
-                                      FATAL */
+        return PX_PROGRESS_BROKEN; /* a write group leaves no transaction open, and nothing comes
+                                      behind FATAL */
     if (w->preparing) {
         on_prepared(w);
         return PX_PROGRESS_MORE;
@@ -325,35 +333,38 @@ static px_progress on_ready_for_query(writer *w, pgw_slice body)
         end_shared(w);
         return PX_PROGRESS_DONE;
     }
-    px_unit *unit = attempt->units[w->at];
-    px_verdict verdict = judge_alone(w, unit);
+    px_write_group *write_group = attempt->write_groups[w->at];
+    px_verdict verdict = judge_alone(w, write_group);
     attempt->at = ++w->at;
     pgw_buf_clear(&w->error);
     px_parses_end(&w->parses);
-    attempt->answered(attempt, unit, verdict);
+    attempt->answered(attempt, write_group, verdict);
     return w->at == attempt->count ? PX_PROGRESS_DONE : PX_PROGRESS_MORE;
 }
 
 /* Doubts the prepared statement whose tag says that it stored nothing. */
-static void doubt_prepared(writer *w, const px_unit *unit, pgw_slice tag)
+static void doubt_prepared(writer *w, const px_write_group *write_group, pgw_slice tag)
 {
     bool nothing = tag.len > 0 && pgw_slice_eq_str((pgw_slice){tag.ptr, tag.len - 1}, "INSERT 0 0");
-    if (nothing && w->piped && unit->completed < unit->statement_count)
-        px_parses_doubt(&w->parses, &unit->prepared[unit->statements[unit->completed].prepared]);
+    if (nothing && w->piped && write_group->completed < write_group->statement_count)
+        px_parses_doubt(
+            &w->parses,
+            &write_group->prepared[write_group->statements[write_group->completed].prepared]);
 }
 
 static px_progress on_complete(writer *w, bool suspended, pgw_slice body)
 {
-    px_unit *unit = answering(w);
+    px_write_group *write_group = answering(w);
     if (w->merged) {
         w->tags++;
         return PX_PROGRESS_MORE;
     }
-    if (unit != NULL && !suspended)
-        doubt_prepared(w, unit, body);
-    px_progress progress = px_unit_hears_complete(w->preparing ? NULL : unit, suspended, body);
-    if (progress == PX_PROGRESS_MORE && w->attempt->shared && unit != NULL &&
-        unit->completed == unit->statement_count)
+    if (write_group != NULL && !suspended)
+        doubt_prepared(w, write_group, body);
+    px_progress progress =
+        px_write_group_hears_complete(w->preparing ? NULL : write_group, suspended, body);
+    if (progress == PX_PROGRESS_MORE && w->attempt->shared && write_group != NULL &&
+        write_group->completed == write_group->statement_count)
         w->at++;
     return progress;
 }
@@ -368,7 +379,7 @@ static px_progress on_returned(writer *w, char type, pgw_slice message)
         px_parses_described(&w->parses, body);
         return PX_PROGRESS_MORE;
     }
-    return px_unit_hears_returned(w->preparing ? NULL : answering(w), message);
+    return px_write_group_hears_returned(w->preparing ? NULL : answering(w), message);
 }
 
 static void on_error(writer *w, pgw_slice body)
@@ -388,7 +399,7 @@ static void on_notice(writer *w, pgw_slice message)
 {
     px_attempt *attempt = w->attempt;
     bool nobodys = attempt->shared || w->preparing || w->at == attempt->count;
-    pgw_buf *notices = nobodys ? NULL : &attempt->units[w->at]->notices;
+    pgw_buf *notices = nobodys ? NULL : &attempt->write_groups[w->at]->notices;
     if (nobodys || notices->len + message.len > MOST_NOTICES)
         attempt->notices++;
     else
@@ -418,7 +429,7 @@ static px_progress on_message(px_writer *base, char type, pgw_slice message)
     case 'D':
         return on_returned(w, type, message);
     case '2':
-        return px_unit_hears_bound(answering(w));
+        return px_write_group_hears_bound(answering(w));
     case 'Z':
         return on_ready_for_query(w, body);
     case '1':

@@ -5,7 +5,7 @@
 #include "proxy/base/shared.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/core/settings.h"
-#include "proxy/client/numbers/drawn.h"
+#include "proxy/client/numbers/sequence_session.h"
 #include "proxy/client/standing/changes.h"
 #include "proxy/ingest/copy.h"
 #include "proxy/ingest/lookups.h"
@@ -56,9 +56,9 @@ bool px_copied_is_under_way(const px_session *session)
 
 /* Goes on when a batch was answered: the client may send more, or is told that a batch has failed.
  */
-static void on_moved(void *owner)
+static void on_moved(void *submitter)
 {
-    px_session *session = owner;
+    px_session *session = submitter;
     const px_load *load = load_of(session);
     if (px_load_is_settled(load) && px_load_error(load).len > 0)
         px_own_end_copy_in(&session->own);
@@ -66,9 +66,9 @@ static void on_moved(void *owner)
     px_session_look(session);
 }
 
-static void on_notice(void *owner, pgw_slice body)
+static void on_notice(void *submitter, pgw_slice body)
 {
-    px_session *session = owner;
+    px_session *session = submitter;
     pgw_buf out = {0};
     size_t begun = pgw_begin(&out, 'N');
     px_copy_error(session->own.copy, body, false, &out);
@@ -223,9 +223,9 @@ bool px_copied_may_begin(const px_session *session, const rw_copy *copy, pgw_err
 }
 
 /* Goes on when numbers have come, or none will. */
-static void on_numbers(void *owner)
+static void on_numbers(void *submitter)
 {
-    px_session *session = owner;
+    px_session *session = submitter;
     px_copied_feed(session, PGW_LITERAL(""));
     if (px_copy_lacks_numbers(session->own.copy) && !px_copied_is_apart(session) &&
         session->own.copy_in) {
@@ -297,7 +297,7 @@ static void note_drawn(px_session *session)
     int64_t number = 0;
     bool drawn = px_copy_drawn(session->own.copy, &sequence, &number);
     if (drawn)
-        px_drawn_ahead(session, sequence, number);
+        px_sequence_session_ahead(session, sequence, number);
 }
 
 void px_copied_over(px_session *session)

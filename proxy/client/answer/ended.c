@@ -5,7 +5,7 @@
 #include "proxy/client/answer/relay.h"
 #include "proxy/client/core/riding.h"
 #include "proxy/client/core/session.h"
-#include "proxy/client/numbers/refill.h"
+#include "proxy/client/numbers/sequence_refill.h"
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/doubt.h"
 #include "proxy/client/standing/names.h"
@@ -26,7 +26,7 @@ void px_ended_note(px_session *session)
 {
     px_state_note(session, RW_EFFECT_TRANSACTION);
     px_changes_note(session, RW_EFFECT_TRANSACTION);
-    px_owner_go_on(&session->units);
+    px_submitter_go_on(&session->write_groups);
 }
 
 void px_ended(px_session *session)
@@ -64,7 +64,7 @@ void px_ended_commit(px_session *session, const pgw_buf *answer)
         px_names_drop_unnamed(session);
     px_relay_drop_message(session);
     px_stream_consume(session->peer.stream, commit.behind);
-    px_refill_ask(session);
+    px_sequence_refill_ask(session);
     pgw_buf_free(&commit.parse);
     pgw_buf_free(&out);
 }

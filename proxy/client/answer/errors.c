@@ -78,8 +78,8 @@ void px_error_count_rows(pgw_error *error, size_t committed, size_t rows)
 /* Whether a key that a query gave is longer than what can be hashed in SQL. */
 static bool is_too_long(const char *table, pgw_slice body, pgw_error *error)
 {
-    pgw_slice said = pgw_error_field(body, 'M'), mark = PGW_LITERAL(RW_KEY_TOO_LONG);
-    if (said.len == 0 || memmem(said.ptr, said.len, mark.ptr, mark.len) == NULL)
+    pgw_slice decoded = pgw_error_field(body, 'M'), mark = PGW_LITERAL(RW_KEY_TOO_LONG);
+    if (decoded.len == 0 || memmem(decoded.ptr, decoded.len, mark.ptr, mark.len) == NULL)
         return false;
     pgw_fail(error, "0A000",
              "cannot compute the hash of table \"%s\": a key that the server computes is longer "
@@ -111,10 +111,10 @@ static size_t first_of_key(const rw_sent *sent, size_t position)
  * assignment. */
 static bool cannot_be_cast(const rw_column *column, pgw_slice body, pgw_error *error)
 {
-    pgw_slice said = pgw_error_field(body, 'M'), head = PGW_LITERAL("cannot cast type ");
-    if (said.len <= head.len || memcmp(said.ptr, head.ptr, head.len) != 0)
+    pgw_slice decoded = pgw_error_field(body, 'M'), head = PGW_LITERAL("cannot cast type ");
+    if (decoded.len <= head.len || memcmp(decoded.ptr, head.ptr, head.len) != 0)
         return false;
-    const char *from = said.ptr + head.len, *end = said.ptr + said.len;
+    const char *from = decoded.ptr + head.len, *end = decoded.ptr + decoded.len;
     const char *to = memmem(from, (size_t)(end - from), " to ", 4);
     if (to == NULL ||
         !pgw_slice_eq_str((pgw_slice){to + 4, (size_t)(end - to) - 4}, pgw_type_name(column->type)))
@@ -189,16 +189,17 @@ static bool is_unassignable(const rw_key_change *change, const rw_sent *sent, pg
 static bool is_not_allowed(const rw_sent *sent, pgw_slice body, pgw_error *error)
 {
     static const char *const codes[] = {"42803", "42P20", "0A000"};
-    pgw_slice said = pgw_error_field(body, 'M'), tail = PGW_LITERAL(" are not allowed in VALUES");
+    pgw_slice decoded = pgw_error_field(body, 'M'),
+              tail = PGW_LITERAL(" are not allowed in VALUES");
     bool one = false;
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         one = one || pgw_slice_eq_str(pgw_error_field(body, 'C'), codes[i]);
-    if (!one || said.len <= tail.len || rw_text_mentions(sent->text, "values") ||
-        memcmp(said.ptr + said.len - tail.len, tail.ptr, tail.len) != 0)
+    if (!one || decoded.len <= tail.len || rw_text_mentions(sent->text, "values") ||
+        memcmp(decoded.ptr + decoded.len - tail.len, tail.ptr, tail.len) != 0)
         return false;
     pgw_error_read(body, error);
     snprintf(error->message, sizeof error->message, "%.*s are not allowed in UPDATE",
-             (int)(said.len - tail.len), said.ptr);
+             (int)(decoded.len - tail.len), decoded.ptr);
     error->position = sent->before + rw_conditions_position(
                                          sent->conditions, sent->text,
                                          error_position(body) - sent->rendered_before, sent->utf8);

@@ -4,7 +4,7 @@
 #include "protocol/frontend.h"
 #include "proxy/client/answer/ended.h"
 #include "proxy/client/answer/errors.h"
-#include "proxy/client/answer/owed.h"
+#include "proxy/client/answer/synthesized.h"
 #include "proxy/client/answer/relay.h"
 #include "proxy/client/core/ask.h"
 #include "proxy/client/core/kept.h"
@@ -20,9 +20,9 @@
 
 enum { DOUBT_EVERY_MS = 1000 };
 
-static px_session *session_of(px_owner *owner)
+static px_session *session_of(px_submitter *submitter)
 {
-    return (px_session *)((char *)owner - offsetof(px_session, units));
+    return (px_session *)((char *)submitter - offsetof(px_session, write_groups));
 }
 
 /* ---- errors ---- */
@@ -39,7 +39,7 @@ static size_t failed_execute(const px_group *group, const px_outcome *outcome)
 static pgw_slice failed_portal(const px_group *group, const px_outcome *outcome)
 {
     size_t i = failed_execute(group, outcome);
-    return i < group->count ? group->held[i].said->as.execute.portal : PGW_LITERAL("");
+    return i < group->count ? group->held[i].decoded->as.execute.portal : PGW_LITERAL("");
 }
 
 /* The held message at which it stopped: the Execute of the statement that failed, or its Bind. */
@@ -52,13 +52,14 @@ static size_t failed_at(const px_group *group, const px_outcome *outcome)
     return bind != PX_GROUP_NONE ? bind : i;
 }
 
-/* Adds the error of a statement that is several units: it has no position, for the client did not
- * write their text. */
+/* Adds the error of a statement that is several write groups: it has no position, for the client
+ * did not write their text. */
 static void add_error_of_parts(px_session *session, const px_outcome *outcome, pgw_buf *out)
 {
-    const px_owner *units = &session->units;
-    const rw_insert *insert =
-        units->text != NULL ? units->text->script.statements[0].insert : units->plans[0]->insert;
+    const px_submitter *write_groups = &session->write_groups;
+    const rw_insert *insert = write_groups->text != NULL
+                                  ? write_groups->text->script.statements[0].insert
+                                  : write_groups->plans[0]->insert;
     pgw_error error;
     if (!px_error_changed(insert->table->name, outcome->error, &error))
         pgw_error_read(outcome->error, &error);
@@ -80,35 +81,36 @@ static void add_message(char type, pgw_buf *body, pgw_buf *out)
     pgw_buf_free(body);
 }
 
-static bool writes_named(const px_owner *units, const px_outcome *outcome, size_t i)
+static bool writes_named(const px_submitter *write_groups, const px_outcome *outcome, size_t i)
 {
-    const rw_table *table = units->text != NULL ? units->text->script.statements[i].insert->table
-                                                : px_outcome_plan(units, outcome, i)->insert->table;
+    const rw_table *table = write_groups->text != NULL
+                                ? write_groups->text->script.statements[i].insert->table
+                                : px_outcome_plan(write_groups, outcome, i)->insert->table;
     return rw_part_table(&table, 1, outcome->error) != NULL;
 }
 
 /* The statement that failed. An error of the commit, which may come before the last statement's
  * tag, is about one of those that wrote the table that it names. */
-static size_t failed_statement(const px_owner *units, const px_outcome *outcome)
+static size_t failed_statement(const px_submitter *write_groups, const px_outcome *outcome)
 {
     size_t last = outcome->statement_count - 1;
     if (outcome->completed < last || pgw_error_field(outcome->error, 'P').len > 0)
         return outcome->completed;
     for (size_t i = 0; i <= last; i++)
-        if (writes_named(units, outcome, last - i))
+        if (writes_named(write_groups, outcome, last - i))
             return last - i;
     return outcome->completed;
 }
 
-static void add_error_of_unit(px_session *session, const px_outcome *outcome, pgw_buf *out)
+static void add_error_of_write_group(px_session *session, const px_outcome *outcome, pgw_buf *out)
 {
-    const px_owner *units = &session->units;
-    size_t failed = failed_statement(units, outcome);
+    const px_submitter *write_groups = &session->write_groups;
+    size_t failed = failed_statement(write_groups, outcome);
     pgw_buf body = {0};
-    if (units->text != NULL)
-        px_error_of_text(units->text, failed, outcome->error, &body);
+    if (write_groups->text != NULL)
+        px_error_of_text(write_groups->text, failed, outcome->error, &body);
     else
-        px_error_of_portal(px_outcome_plan(units, outcome, failed),
+        px_error_of_portal(px_outcome_plan(write_groups, outcome, failed),
                            failed_portal(&session->group, outcome), outcome->error, &body);
     px_error_explain(session->worker, session->who.identity, px_changes_told(session), true, &body);
     px_count_error(session->worker->metrics, pgw_error_field(pgw_slice_buf(&body), 'C'));
@@ -118,7 +120,7 @@ static void add_error_of_unit(px_session *session, const px_outcome *outcome, pg
 static void add_error(px_session *session, const px_outcome *outcome, pgw_buf *out)
 {
     if (outcome->error.len > 0)
-        (outcome->rows > 0 ? add_error_of_parts : add_error_of_unit)(session, outcome, out);
+        (outcome->rows > 0 ? add_error_of_parts : add_error_of_write_group)(session, outcome, out);
 }
 
 /* ---- the answer ---- */
@@ -127,13 +129,14 @@ static void answer_text(px_session *session, const px_outcome *outcome)
 {
     pgw_buf out = {0};
     for (size_t i = 0; i < outcome->completed; i++) {
-        px_owed_notices(session, outcome, i, &out);
-        px_owed_rows(session, outcome, i, &out);
-        pgw_write_insert_tag(outcome->statements[i].tag + session->units.text->superseded[i], &out);
+        px_synthesized_notices(session, outcome, i, &out);
+        px_synthesized_rows(session, outcome, i, &out);
+        pgw_write_insert_tag(outcome->statements[i].tag + session->write_groups.text->superseded[i],
+                             &out);
     }
-    px_owed_notices(session, outcome, outcome->completed, &out);
+    px_synthesized_notices(session, outcome, outcome->completed, &out);
     if (outcome->completed < outcome->statement_count && outcome->returned.len > 0)
-        px_owed_rows(session, outcome, outcome->completed, &out);
+        px_synthesized_rows(session, outcome, outcome->completed, &out);
     add_error(session, outcome, &out);
     pgw_write_ready('I', &out);
     px_stream_put_buf(session->peer.stream, &out);
@@ -146,10 +149,10 @@ static void answer_group(px_session *session, const px_outcome *outcome)
     px_group *group = &session->group;
     bool failed = outcome->error.len > 0;
     pgw_buf out = {0};
-    px_owed_write(session, failed ? failed_at(group, outcome) : group->count, outcome, &out);
-    px_owed_notices(session, outcome, outcome->completed, &out);
+    px_synthesized_write(session, failed ? failed_at(group, outcome) : group->count, outcome, &out);
+    px_synthesized_notices(session, outcome, outcome->completed, &out);
     add_error(session, outcome, &out);
-    px_owed_end(session, &out);
+    px_synthesized_end(session, &out);
 }
 
 /* ---- of a COMMIT ---- */
@@ -173,7 +176,7 @@ static void add_error_of_kept(px_session *session, const px_outcome *outcome, pg
         return;
     }
     if (outcome->failure == PX_FAILED_BY_ERROR) {
-        size_t failed = failed_statement(&session->units, outcome);
+        size_t failed = failed_statement(&session->write_groups, outcome);
         failed = failed < kept->count ? failed : kept->count - 1;
         px_error_of_kept(&kept->all[failed], failed + 1, outcome->error, &body);
         px_error_explain(session->worker, session->who.identity, px_changes_told(session), true,
@@ -197,19 +200,19 @@ static void answer_commit(px_session *session, const px_outcome *outcome)
     pgw_buf_free(&answer);
 }
 
-/* Whether the unit under way is a COMMIT's. */
+/* Whether the write group under way is a COMMIT's. */
 static bool commits(const px_session *session)
 {
     return session->own.begun != NULL && session->own.begun->commits;
 }
 
-static bool has_made_list(const px_owner *units)
+static bool has_made_list(const px_submitter *write_groups)
 {
-    for (size_t i = 0; i < units->plan_count; i++)
-        if (units->plans[i]->insert->list_made)
+    for (size_t i = 0; i < write_groups->plan_count; i++)
+        if (write_groups->plans[i]->insert->list_made)
             return true;
-    for (size_t i = 0; units->text != NULL && i < units->text->script.count; i++)
-        if (units->text->script.statements[i].insert->list_made)
+    for (size_t i = 0; write_groups->text != NULL && i < write_groups->text->script.count; i++)
+        if (write_groups->text->script.statements[i].insert->list_made)
             return true;
     return false;
 }
@@ -222,7 +225,7 @@ static bool may_be_misplaced(px_session *session, const px_outcome *outcome)
     pgw_slice sqlstate = pgw_error_field(outcome->error, 'C');
     bool of_value = sqlstate.len == 5 && memcmp(sqlstate.ptr, "22", 2) == 0;
     if (outcome->kind != PX_ERROR_OWN || (!of_value && !pgw_slice_eq_str(sqlstate, "23502")) ||
-        now < session->ddl.doubts_from || !has_made_list(&session->units))
+        now < session->ddl.doubts_from || !has_made_list(&session->write_groups))
         return false;
     px_changes_doubt_from(session, now + DOUBT_EVERY_MS);
     return true;
@@ -232,53 +235,53 @@ static bool may_be_misplaced(px_session *session, const px_outcome *outcome)
  * thought to be. */
 static bool repeats(px_session *session, const px_outcome *outcome)
 {
-    px_owner *units = &session->units;
-    if (outcome->error.len == 0 || outcome->stored || units->repeated)
+    px_submitter *write_groups = &session->write_groups;
+    if (outcome->error.len == 0 || outcome->stored || write_groups->repeated)
         return false;
     bool stale = outcome->kind == PX_ERROR_STALE;
-    bool other_rows = outcome->kind == PX_ERROR_STALE_PLAN && units->plan_count > 0;
+    bool other_rows = outcome->kind == PX_ERROR_STALE_PLAN && write_groups->plan_count > 0;
     if (!stale && !other_rows && !may_be_misplaced(session, outcome))
         return false;
     if (other_rows)
-        px_outcome_plan(units, outcome, outcome->completed)->outdated = true;
-    else if (stale && units->plan_count > 0)
-        px_plan_doubt_types(px_outcome_plan(units, outcome, outcome->completed));
+        px_outcome_plan(write_groups, outcome, outcome->completed)->outdated = true;
+    else if (stale && write_groups->plan_count > 0)
+        px_plan_doubt_types(px_outcome_plan(write_groups, outcome, outcome->completed));
     px_changes_stale(session);
-    px_owner_repeat(units);
+    px_submitter_repeat(write_groups);
     return true;
 }
 
-static bool on_answered(px_owner *owner, const px_outcome *outcome)
+static bool on_answered(px_submitter *submitter, const px_outcome *outcome)
 {
-    px_session *session = session_of(owner);
+    px_session *session = session_of(submitter);
     bool again = !commits(session) && repeats(session, outcome);
     if (commits(session)) {
         answer_commit(session, outcome);
     } else if (!again) {
-        if (owner->text != NULL)
+        if (submitter->text != NULL)
             answer_text(session, outcome);
         else
             answer_group(session, outcome);
         px_relay_drop_message(session);
-        px_owner_go_on(owner);
+        px_submitter_go_on(submitter);
     }
-    px_session_wake(session, PX_WAIT_UNIT);
+    px_session_wake(session, PX_WAIT_WRITE_GROUP);
     return !again;
 }
 
-static void on_rerouted(px_owner *owner)
+static void on_rerouted(px_submitter *submitter)
 {
-    px_session_wake(session_of(owner), PX_WAIT_UNIT);
+    px_session_wake(session_of(submitter), PX_WAIT_WRITE_GROUP);
 }
 
-const px_owner_ops px_session_owner_ops = {on_answered, on_rerouted};
+const px_submitter_ops px_session_submitter_ops = {on_answered, on_rerouted};
 
 /* ---- the rest, on the own link ---- */
 
 bool px_outcome_has_rest(const px_session *session)
 {
-    const px_owner *units = &session->units;
-    return units->rerouted && (units->text != NULL || units->plan_count > 0);
+    const px_submitter *write_groups = &session->write_groups;
+    return write_groups->rerouted && (write_groups->text != NULL || write_groups->plan_count > 0);
 }
 
 /* The setting as the session has it now; NULL: that is not known. */
@@ -308,10 +311,10 @@ static bool may_time_out(const px_session *session)
 
 bool px_outcome_write_waited(px_session *session, pgw_buf *sql)
 {
-    px_owner *units = &session->units;
-    uint64_t since = px_owner_take_since(units);
+    px_submitter *write_groups = &session->write_groups;
+    uint64_t since = px_submitter_take_since(write_groups);
     uint64_t waited = px_worker_now(session->worker) - since;
-    uint32_t locked = units->locked_ms < INT32_MAX ? units->locked_ms : INT32_MAX;
+    uint32_t locked = write_groups->locked_ms < INT32_MAX ? write_groups->locked_ms : INT32_MAX;
     bool is_postgres = session->worker->config->backend.dialect != CFG_DIALECT_YDB;
     if (since == 0 || !is_postgres || !may_time_out(session))
         return false;
@@ -329,12 +332,12 @@ void px_outcome_send_waited(px_session *session)
 
 void px_outcome_give_up(px_session *session, pgw_error *error)
 {
-    const px_text *text = session->units.text;
+    const px_text *text = session->write_groups.text;
     if (text != NULL)
         px_error_count_rows(error, text->superseded[0],
                             text->script.statements[0].insert->row_count);
     else
-        px_error_count_rows(error, session->units.plans[0]->left_out,
-                            session->units.plans[0]->insert->row_count);
-    px_owner_drop_statement(&session->units);
+        px_error_count_rows(error, session->write_groups.plans[0]->left_out,
+                            session->write_groups.plans[0]->insert->row_count);
+    px_submitter_drop_statement(&session->write_groups);
 }

@@ -1,19 +1,19 @@
 /*
- * outcome: a session as the owner of units: what its client is answered when they are back, in the
- * order of its own messages and about its own text.
+ * outcome: a session as the submitter of write groups: what its client is answered when they are
+ * back, in the order of its own messages and about its own text.
  */
 #ifndef PX_OUTCOME_H
 #define PX_OUTCOME_H
 
-#include "proxy/ingest/owner.h"
+#include "proxy/ingest/submitter.h"
 
 struct px_session;
 
-/* The functions of every session's `units`. */
-extern const px_owner_ops px_session_owner_ops;
+/* The functions of every session's `write groups`. */
+extern const px_submitter_ops px_session_submitter_ops;
 
 /* Whether some of the statement's rows are committed; the others are to be sent on the own link:
- * units.text or units.plans[0] is the statement without those that are. */
+ * write groups.text or write groups.plans[0] is the statement without those that are. */
 bool px_outcome_has_rest(const struct px_session *session);
 /* Appends the statement that takes what a statement has waited elsewhere from the timeouts of the
  * transaction that it runs in. False: there is nothing to take. */

@@ -4,7 +4,7 @@
 #include "protocol/frontend.h"
 #include "proxy/backend/catalog/catalog.h"
 #include "proxy/client/answer/outcome.h"
-#include "proxy/client/answer/parts.h"
+#include "proxy/client/answer/split_query.h"
 #include "proxy/client/answer/relay.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/numbers/keys.h"
@@ -19,9 +19,9 @@ static void put_error(px_session *session, const pgw_error *error, bool ready)
     pgw_buf out = {0};
     pgw_error told = *error;
     if (told.position > 0)
-        told.position += px_parts_before(session);
+        told.position += px_split_query_before(session);
     pgw_error_write(&told, "ERROR", &out);
-    if (!px_parts_fail(session) && ready)
+    if (!px_split_query_fail(session) && ready)
         pgw_write_ready(session->own.status, &out);
     px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
@@ -38,7 +38,7 @@ static void put_error(px_session *session, const pgw_error *error, bool ready)
 
 void px_refuse(px_session *session, const pgw_error *error, bool extended)
 {
-    px_owner_go_on(&session->units);
+    px_submitter_go_on(&session->write_groups);
     /* A question for keys has failed the session's transaction. */
     bool failed = px_keys_failure(session) != NULL && session->own.status == 'E' &&
                   session->pending.replies.count == 0;
@@ -161,8 +161,8 @@ static void refuse_waiting(px_session *session, const pgw_error *error, bool fai
     if (px_outcome_has_rest(session))
         px_outcome_give_up(session, &told);
     px_session_drop_group(session);
-    px_owner_end_reroute(&session->units);
-    px_owner_go_on(&session->units);
+    px_submitter_end_reroute(&session->write_groups);
+    px_submitter_go_on(&session->write_groups);
     if (session->own.ready && !sync && !failed && !px_session_idle(session)) {
         px_refuse(session, &told,
                   !simple); /* the error comes behind what is owed, and fails the transaction */
@@ -172,10 +172,10 @@ static void refuse_waiting(px_session *session, const pgw_error *error, bool fai
     }
     px_wait waited = session->wait;
     px_session_wake(session, waited);
-    if (!px_parts_fail(session))
+    if (!px_split_query_fail(session))
         px_relay_drop_message(session);
     else if (session->pending.replies.count > 0)
-        px_parts_sent(session);
+        px_split_query_sent(session);
 }
 
 void px_refuse_waiting(px_session *session, const pgw_error *error)

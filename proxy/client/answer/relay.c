@@ -1,10 +1,10 @@
 #include "proxy/client/answer/relay.h"
 
 #include "proxy/client/answer/copied.h"
-#include "proxy/client/answer/parts.h"
+#include "proxy/client/answer/split_query.h"
 #include "proxy/client/core/parsed.h"
 #include "proxy/client/core/session.h"
-#include "proxy/client/numbers/ahead.h"
+#include "proxy/client/numbers/sequence_take.h"
 #include "proxy/client/numbers/keys.h"
 #include "proxy/client/standing/changes.h"
 #include "rewrite/statement/words/spelling.h"
@@ -70,9 +70,9 @@ static void begin(px_session *session, pgw_frame frame, bool dropped, bool text)
     session->hand.frame.size = 0;
     pgw_buf_free(&session->hand.told);
     px_keys_forget(session);
-    px_ahead_done(session, frame.type);
+    px_sequence_take_done(session, frame.type);
     px_parsed_forget(session);
-    px_parts_forget(session);
+    px_split_query_forget(session);
     px_changes_ask_anew(session);
     session->hand.streaming = frame.size;
     session->hand.dropped = dropped;

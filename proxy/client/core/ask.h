@@ -20,7 +20,7 @@ void px_ask_with(px_session *session, pgw_slice sql, const px_unseen_values *val
                  pgw_buf *out);
 /* A statement of a question was answered, and others of it were not. */
 void px_ask_heard(px_session *session);
-/* Nothing that settle.h or keys.h asks for is awaited any more, or yet. */
+/* Nothing that sync_state.h or keys.h asks for is awaited any more, or yet. */
 void px_ask_nothing(px_session *session);
 /* Sends the question that was written, and frees `out`; the link is ready. In the middle of a group
  * there is no Sync: should anything before the question fail, it is skipped. */

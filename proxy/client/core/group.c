@@ -1,6 +1,6 @@
 #include "proxy/client/core/group.h"
 
-#include "proxy/backend/base/unit.h"
+#include "proxy/backend/base/write_group.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,28 +112,28 @@ static size_t note(px_group *group, px_group_names *names, pgw_slice name, size_
 static void note_names(px_group *group, size_t i)
 {
     px_held *held = &group->held[i];
-    const px_said *said = held->said;
+    const px_client_message *decoded = held->decoded;
     px_group_names *names;
-    switch (said->type) {
+    switch (decoded->type) {
     case 'P':
-        note(group, &group->statements, said->as.parse.name, i);
+        note(group, &group->statements, decoded->as.parse.name, i);
         break;
     case 'B':
-        held->about = latest(&group->statements, said->as.bind.statement);
-        note(group, &group->portals, said->as.bind.portal, i);
+        held->about = latest(&group->statements, decoded->as.bind.statement);
+        note(group, &group->portals, decoded->as.bind.portal, i);
         break;
     case 'E':
-        held->about = note(group, &group->portals, said->as.execute.portal, i);
+        held->about = note(group, &group->portals, decoded->as.execute.portal, i);
         break;
     default: /* Describe, Close */
-        names = said->as.target.kind == 'S' ? &group->statements : &group->portals;
-        held->about = latest(names, said->as.target.name);
-        if (said->type == 'C')
-            note(group, names, said->as.target.name, i);
+        names = decoded->as.target.kind == 'S' ? &group->statements : &group->portals;
+        held->about = latest(names, decoded->as.target.name);
+        if (decoded->type == 'C')
+            note(group, names, decoded->as.target.name, i);
     }
 }
 
-void px_group_hold(px_group *group, const px_said *said, px_plan *plan)
+void px_group_hold(px_group *group, const px_client_message *decoded, px_plan *plan)
 {
     if (group->count == group->cap) {
         group->cap = group->cap ? group->cap * 2 : 8;
@@ -141,13 +141,14 @@ void px_group_hold(px_group *group, const px_said *said, px_plan *plan)
     }
     if (plan != NULL)
         px_plan_take(plan);
-    group->held[group->count++] = (px_held){.type = said->type,
-                                            .said = px_said_keep(said, &group->memory),
-                                            .plan = plan,
-                                            .about = PX_GROUP_NONE};
-    group->bytes += said->message.len;
-    group->types |= bit_of(said->type);
-    if (said->type == 'D' && plan != NULL)
+    group->held[group->count++] =
+        (px_held){.type = decoded->type,
+                  .decoded = px_client_message_keep(decoded, &group->memory),
+                  .plan = plan,
+                  .about = PX_GROUP_NONE};
+    group->bytes += decoded->message.len;
+    group->types |= bit_of(decoded->type);
+    if (decoded->type == 'D' && plan != NULL)
         group->owed += px_plan_client_parameters(plan) * sizeof *plan->types + plan->columns.len;
     note_names(group, group->count - 1);
 }
@@ -216,16 +217,16 @@ bool px_group_runs_all(const px_group *group)
 
 size_t px_group_count_statements(const px_group *group)
 {
-    const px_plan *seen[PX_UNIT_MOST];
+    const px_plan *seen[PX_WRITE_GROUP_MOST];
     size_t count = 0;
-    for (size_t i = 0; i < group->count && count <= PX_UNIT_MOST; i++) {
+    for (size_t i = 0; i < group->count && count <= PX_WRITE_GROUP_MOST; i++) {
         const px_plan *plan = group->held[i].plan;
         size_t at = count;
         if (group->held[i].type != 'E')
             continue;
         while (at > 0 && strcmp(seen[at - 1]->name, plan->name) != 0)
             at--;
-        if (at == 0 && count < PX_UNIT_MOST)
+        if (at == 0 && count < PX_WRITE_GROUP_MOST)
             seen[count] = plan;
         count += at == 0;
     }

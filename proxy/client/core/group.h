@@ -1,19 +1,19 @@
 /*
  * group: the extended protocol's messages that a session holds until Sync or Flush, for replies are
- * owed no earlier; then they are known to be a unit, or go on to the own link.
+ * owed no earlier; then they are known to be a write group, or go on to the own link.
  */
 #ifndef PX_GROUP_H
 #define PX_GROUP_H
 
 #include "proxy/base/table.h"
-#include "proxy/client/core/said.h"
+#include "proxy/client/core/client_message.h"
 #include "proxy/client/core/statements.h"
 #include "proxy/ingest/plan.h"
 
 /* One message that is held. */
 typedef struct px_held {
     char type;
-    const px_said *said; /* well-formed, in the group's memory */
+    const px_client_message *decoded; /* well-formed, in the group's memory */
     px_plan *plan; /* Parse: its own plan; others: that of their statement. Counted; NULL: none */
     bool answered; /* the client has its reply already */
     bool on_link;  /* Parse: the backend has it, for it was asked to describe it */
@@ -58,7 +58,7 @@ static inline bool px_group_is_full(const px_group *group)
 }
 
 /* Holds a copy; takes one more reference of `plan` (may be NULL). */
-void px_group_hold(px_group *group, const px_said *said, px_plan *plan);
+void px_group_hold(px_group *group, const px_client_message *decoded, px_plan *plan);
 /* Held message `i` has this plan from now on, whose reference is given away; the backend has not
  * been asked to describe it if it is another. */
 void px_group_replan(px_group *group, size_t i, px_plan *plan);
@@ -90,7 +90,7 @@ size_t px_group_executed(const px_group *group, size_t execute);
 bool px_group_has(const px_group *group, const char *types);
 /* Whether all that is bound is executed: a Bind that nobody executes may fail all the same. */
 bool px_group_runs_all(const px_group *group);
-/* How many different statements are executed; more than PX_UNIT_MOST are not counted. */
+/* How many different statements are executed; more than PX_WRITE_GROUP_MOST are not counted. */
 size_t px_group_count_statements(const px_group *group);
 /* Whether the client has a reply to some of the group already. */
 bool px_group_is_answered(const px_group *group);

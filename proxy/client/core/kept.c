@@ -38,13 +38,13 @@ void px_kept_add_text(px_kept **kept, px_text *text, size_t at, px_told told, si
     statement->at = at;
 }
 
-void px_kept_add_bind(px_kept **kept, px_plan *plan, const px_said *bind, px_told told,
+void px_kept_add_bind(px_kept **kept, px_plan *plan, const px_client_message *bind, px_told told,
                       size_t bytes)
 {
     px_kept_statement *statement = add(kept, told, bytes);
     px_plan_take(plan);
     statement->plan = plan;
-    statement->bind = px_said_keep(bind, &(*kept)->arena);
+    statement->bind = px_client_message_keep(bind, &(*kept)->arena);
 }
 
 bool px_kept_is_shown(px_kept_statement *statement, pgw_slice row)

@@ -15,9 +15,9 @@ typedef struct px_own {
     uint64_t touched; /* When it was last sent something so that idle_session_timeout does not end
                          it; px_worker_now(). */
     bool ready;
-    bool gone;     /* the link was lost while a unit was under way, whose outcome comes first */
-    bool fatal;    /* the backend has said FATAL, and the client has seen it */
-    bool stirs;    /* Rows of the session left by other links since this one was last touched. */
+    bool gone;  /* the link was lost while a write group was under way, whose outcome comes first */
+    bool fatal; /* the backend has said FATAL, and the client has seen it */
+    bool stirs; /* Rows of the session left by other links since this one was last touched. */
     char status;   /* 'I', 'T' or 'E' as the client was told: by the link, or here (begun.h) */
     bool ran;      /* something has run since `status` was told, and may have ended a transaction */
     bool unsynced; /* extended messages were sent since the last Sync */
@@ -29,12 +29,13 @@ typedef struct px_own {
     bool alters;  /* The session's transaction alters what new sessions begin with, as soon as it is
                      committed. */
     bool dropped; /* The rest of the link's message goes nowhere. */
-    unsigned char ordinary;   /* Why a table that the client has prepared to make gets no hash, as
-                                 rw_define_warning() has it; 0: no such table. */
-    px_begun *begun;          /* the BEGIN that was answered here (begun.h); owned; NULL: none */
-    struct px_refill *refill; /* numbers that it asks for, for all sessions (refill.h); or NULL */
-    uint64_t drew_apart; /* px_reserve_blocks() when it last drew numbers for itself: blocks up to
-                            that are not for it */
+    unsigned char ordinary; /* Why a table that the client has prepared to make gets no hash, as
+                               rw_define_warning() has it; 0: no such table. */
+    px_begun *begun;        /* the BEGIN that was answered here (begun.h); owned; NULL: none */
+    struct px_sequence_refill
+        *refill; /* numbers that it asks for, for all sessions (sequence_refill.h); or NULL */
+    uint64_t drew_apart; /* px_sequence_cache_blocks() when it last drew numbers for itself: blocks
+                            up to that are not for it */
     size_t left; /* bytes of the link's message at hand that still go to the client, or nowhere */
 } px_own;
 
@@ -141,7 +142,7 @@ static inline void px_own_set_ordinary(px_own *own, unsigned char warning)
     own->ordinary = warning;
 }
 
-/* The session draws numbers for itself; `blocks`: px_reserve_blocks(). */
+/* The session draws numbers for itself; `blocks`: px_sequence_cache_blocks(). */
 static inline void px_own_draw_apart(px_own *own, uint64_t blocks)
 {
     own->drew_apart = blocks;

@@ -1,6 +1,6 @@
 /*
  * own_state: what is known of what a session has on its own link. doubt.c says what leaves doubt of
- * it, settle.c asks.
+ * it, sync_state.c asks.
  */
 #ifndef PX_OWN_STATE_H
 #define PX_OWN_STATE_H
@@ -40,9 +40,9 @@ typedef struct px_state {
     bool told;           /* Prepared statements were told of what was drawn ahead. */
     /* A prepared statement would write a configured table if a name came to mean that. */
     bool moving;
-    bool by_key; /* A prepared statement may have lookups. */
-    bool stores; /* A prepared statement may write to a table that a pattern names. */
-    bool keyed;  /* A prepared statement is bound only to what does not change a key. */
+    bool lookup_bind; /* A prepared statement may have lookups. */
+    bool stores;      /* A prepared statement may write to a table that a pattern names. */
+    bool keyed;       /* A prepared statement is bound only to what does not change a key. */
     /* The link's last answer, and its answer at the start; `base` empty: not known. */
     px_answer now, base;
     uint64_t epoch, at; /* epoch of the catalog that `now` goes with, 0: none; when `now` came,
@@ -56,11 +56,13 @@ typedef struct px_state {
     uint32_t *asked;   /* oids of the tables that the question asks for because only a pattern names
                           them; owned */
     size_t asked_count;
-    pgw_buf failure;    /* body of the ErrorResponse that answered the question */
-    px_foreign parsed;  /* what is known of the statement that is being prepared */
-    px_foreign unnamed; /* what is known of an unnamed statement that the map of statements lacks */
-    rw_drawn *drawn;    /* numbers that others drew for it (drawn.h); owned; NULL: none ever */
-    struct px_called *called; /* the sequence asked about last (called.h); owned; NULL: none */
+    pgw_buf failure;       /* body of the ErrorResponse that answered the question */
+    px_passthrough parsed; /* what is known of the statement that is being prepared */
+    px_passthrough
+        unnamed;     /* what is known of an unnamed statement that the map of statements lacks */
+    rw_drawn *drawn; /* numbers that others drew for it (drawn.h); owned; NULL: none ever */
+    struct px_sequence_call
+        *called; /* the sequence asked about last (called.h); owned; NULL: none */
 } px_state;
 
 /* Effects that a text may have which was not looked into. */

@@ -17,7 +17,7 @@ typedef struct px_peer {
     px_stream *stream;
     int fd;
     px_address *address;    /* the client's address; NULL: a Unix socket */
-    struct px_guest *guest; /* place in the lobby until the session is ready; may be NULL */
+    struct px_guest *guest; /* place in the waiting list until the session is ready; may be NULL */
     struct ssl_st *ssl;     /* the TLS connection; NULL: no TLS */
     struct px_login *login; /* login until the session is ready; owned; NULL after that */
     uint64_t started;
@@ -32,7 +32,8 @@ typedef struct px_peer {
 /* The peer of a connection that was accepted, with a cancel key that cannot be guessed. Takes `fd`
  * and `address` (may be NULL), which px_peer_free() gives back; `now`: px_worker_now(). */
 void px_peer_begin(px_peer *peer, int fd, px_address *address, uint64_t now);
-/* The client waits in the lobby (`guest` may be NULL) and logs in; the caller gets both back. */
+/* The client waits in the waiting list (`guest` may be NULL) and logs in; the caller gets both
+ * back. */
 void px_peer_enter(px_peer *peer, struct px_guest *guest, struct px_login *login);
 struct px_guest *px_peer_take_guest(px_peer *peer); /* NULL from the second time on */
 struct px_login *px_peer_take_login(px_peer *peer); /* NULL from the second time on */

@@ -23,15 +23,15 @@ typedef enum px_reply_kind {
 /* What keyspread's own question asks for. */
 typedef enum px_asks {
     PX_ASKS_NOTHING,
-    PX_ASKS_STATE, /* what the session has on its own link (settle.h) */
+    PX_ASKS_STATE, /* what the session has on its own link (sync_state.h) */
     PX_ASKS_KEYS,  /* values of keys (keys.h) */
-    PX_ASKS_AHEAD  /* numbers of a sequence, which nobody waits for (refill.h) */
+    PX_ASKS_AHEAD  /* numbers of a sequence, which nobody waits for (sequence_refill.h) */
 } px_asks;
 
 /* What keyspread takes of an answer that the client does not see. */
 typedef enum px_unseen {
     PX_UNSEEN_NOTHING,
-    PX_UNSEEN_LOOK,     /* All: it looks at the configured tables (own_look.h). */
+    PX_UNSEEN_LOOK,     /* All: it looks at the configured tables (schema_probe.h). */
     PX_UNSEEN_QUESTION, /* All: it is keyspread's question to a walsender, which takes no Parse
                            (ask.h). */
     PX_UNSEEN_BEGUN, /* All but ReadyForQuery: it makes a transaction that has failed (begun.h). */
@@ -50,7 +50,7 @@ typedef struct px_reply {
     bool silent;  /* nothing that the client sent depends on this, so even an error is not shown */
     bool swallow; /* the client never sent it, and sees nothing of its answer but an error */
     bool begins; /* PARSE … EXECUTE, CLOSE of a BEGIN that the client has its answer to (begun.h) */
-    bool part;   /* QUERY, SYNC: more parts of the Query come, so it ends nothing (parts.h) */
+    bool part;   /* QUERY, SYNC: more parts of the Query come, so it ends nothing (split_query.h) */
     size_t kept;  /* PARSE … EXECUTE, CLOSE of a kept statement: its number, from 1 (kept.h) */
     bool group;   /* QUERY: stands for extended messages up to their Sync (inert.h) */
     px_asks asks; /* what the question asks for, if it is keyspread's own */

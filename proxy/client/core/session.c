@@ -24,7 +24,7 @@ static unsigned facts_of(const px_session *session)
         {PX_FACT_IN_TRANSACTION, session->own.status != 'I'},
         {PX_FACT_COPY_IN, session->own.copy_in},
         {PX_FACT_STREAMING, session->hand.streaming > 0},
-        {PX_FACT_UNIT, px_submitted(&session->units)},
+        {PX_FACT_WRITE_GROUP, px_submitted(&session->write_groups)},
     };
     unsigned all = 0;
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
@@ -148,7 +148,7 @@ void px_session_put(px_session *session, const pgw_buf *bytes)
 void px_session_drop_group(px_session *session)
 {
     px_group_clear(&session->group);
-    px_owner_go_on(&session->units);
+    px_submitter_go_on(&session->write_groups);
 }
 
 /* ---- the own link ---- */
@@ -220,7 +220,7 @@ void px_session_look(px_session *session)
 
 void px_session_wake(px_session *session, px_wait wait)
 {
-    if (session->wait == wait && wait != PX_WAIT_UNIT)
+    if (session->wait == wait && wait != PX_WAIT_WRITE_GROUP)
         px_session_set_wait(session, PX_WAIT_NOTHING);
     px_session_look(session);
 }

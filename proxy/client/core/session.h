@@ -1,7 +1,7 @@
 /*
  * session: one client: its states, its own link, what it has prepared, the replies it is owed. Here
- * is what all parts of it share; life.c leads it from its first byte to its last, request.c reads
- * what it sends, reply.c what its link answers.
+ * is what all parts of it share; session_io.c leads it from its first byte to its last, request.c
+ * reads what it sends, reply.c what its link answers.
  */
 #ifndef PX_SESSION_H
 #define PX_SESSION_H
@@ -15,7 +15,7 @@
 #include "proxy/client/core/peer.h"
 #include "proxy/client/core/prepared_names.h"
 #include "proxy/client/core/states.h"
-#include "proxy/ingest/owner.h"
+#include "proxy/ingest/submitter.h"
 #include "rewrite/statement/script/script.h"
 #include "rewrite/statement/words/spelling.h"
 
@@ -30,22 +30,22 @@ typedef enum px_step {
 
 typedef struct px_session px_session;
 
-/* What a session calls in the layer above: life.c, or a test. */
-typedef struct px_session_life {
+/* What a session calls in the layer above: session_io.c, or a test. */
+typedef struct px_session_io {
     void (*look)(px_session *session); /* looks at what the client has sent */
     void (*end)(px_session *session);  /* sets PX_CLOSING, and frees the session on a later turn */
     /* Sends, with a Sync, the INSERTs that are kept of its transaction (kept.h). */
     void (*send_kept)(px_session *session);
     const px_link_ops *link;
-} px_session_life;
+} px_session_io;
 
-/* What a session holds of its client's messages, as far as that is counted (room.h). */
-typedef struct px_room {
+/* What a session holds of its client's messages, as far as that is counted (input_budget.h). */
+typedef struct px_input_budget {
     size_t taken;       /* bytes, counted in the process's `used` */
     bool waits, beyond; /* the session counts in the process's `waiting`; has taken its `beyond` */
-    size_t moved_at;    /* bytes held when that last grew by PX_ROOM_FREE, or shrank */
+    size_t moved_at;    /* bytes held when that last grew by PX_INPUT_BUDGET_FREE, or shrank */
     uint64_t moved;     /* when `moved_at` was noted; px_worker_now() */
-} px_room;
+} px_input_budget;
 
 /* Who the session is, and with which settings. */
 typedef struct px_who {
@@ -75,12 +75,13 @@ typedef struct px_hand {
                              NULL: none */
     struct px_parsed *parsed; /* what was made of its text (parsed.h); owned; or NULL */
     struct {
-        const void *reserve; /* reserve whose numbers the statement waits for (ahead.h); or NULL */
+        const void
+            *reserve; /* reserve whose numbers the statement waits for (sequence_take.h); or NULL */
         size_t count;
-        uint64_t since; /* px_reserve_blocks() when the statement began to wait */
+        uint64_t since; /* px_sequence_cache_blocks() when the statement began to wait */
     } awaits;
-    struct px_parts *parts; /* state of a Query that is sent in parts (parts.h); owned; NULL: it is
-                               sent as a whole */
+    struct px_split_query *parts; /* state of a Query that is sent in parts (split_query.h); owned;
+                               NULL: it is sent as a whole */
     /* Catalog that the backend answered when this message asked (changes.h). Counted; NULL: it has
      * not asked, or the tables may have changed by now. */
     px_catalog *answered;
@@ -103,13 +104,13 @@ typedef struct px_ddl {
                        marked yet */
     px_catalog *catalog; /* the configured tables as the session's transaction sees them. Counted;
                             or NULL */
-    struct px_own_look *look; /* the session's look at the tables, under way; owned; or NULL */
-    uint64_t doubts_from;     /* a wrong value has the tables looked at again from this time on;
-                                 px_worker_now() */
+    struct px_schema_probe *look; /* the session's look at the tables, under way; owned; or NULL */
+    uint64_t doubts_from;         /* a wrong value has the tables looked at again from this time on;
+                                     px_worker_now() */
 } px_ddl;
 
 struct px_session {
-    const px_session_life *life;
+    const px_session_io *life;
     px_worker *worker;
     px_session_state state;
     px_wait wait;
@@ -128,9 +129,10 @@ struct px_session {
     px_ddl ddl;
     px_prepared_names names;
 
-    px_group group; /* messages that are held up to Sync or Flush */
-    px_room room;   /* memory for what is held of the client's messages */
-    px_owner units; /* the session's units under way, and how earlier ones fared */
+    px_group group;       /* messages that are held up to Sync or Flush */
+    px_input_budget room; /* memory for what is held of the client's messages */
+    px_submitter
+        write_groups; /* the session's write groups under way, and how earlier ones fared */
 };
 
 /* ---- states ---- */
@@ -154,7 +156,7 @@ bool px_session_is_quiet(const px_session *session);
 bool px_session_relays_part(const px_session *session);
 /* Whether the client is read from, as far as it sends. */
 bool px_session_is_read(const px_session *session);
-/* How the session stands, for those who make units. */
+/* How the session stands, for those who make write groups. */
 px_standing px_session_standing(const px_session *session);
 
 /* `doubted`: the tables were looked at anew for the statement of the message at hand. */

@@ -1,11 +1,11 @@
 #include "proxy/client/core/shared_plan.h"
 
-#include "proxy/ingest/obstacles.h"
+#include "proxy/ingest/blockers.h"
 
 static bool is_for_all(const px_session *session, const px_plan *plan)
 {
     px_standing standing = px_session_standing(session);
-    return !px_obstacle_has_names(&standing, plan->insert);
+    return !px_blocker_has_names(&standing, plan->insert);
 }
 
 px_plan *px_shared_plan(const px_session *session, px_plan_id id)

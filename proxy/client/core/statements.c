@@ -21,7 +21,7 @@ static void unchain(px_statements *statements, px_statement *statement)
 
 static void chain(px_statements *statements, px_statement *statement)
 {
-    bool behind = px_statements_on_link(statements, statement) && !statement->draft;
+    bool behind = px_statements_on_link(statements, statement) && !statement->raw_parse;
     statement->previous = behind ? statements->last : NULL;
     statement->next = behind ? NULL : statements->first;
     *(statement->previous ? &statement->previous->next : &statements->first) = statement;
@@ -52,20 +52,20 @@ void px_statements_move(px_statements *statements, px_statement *statement, bool
 {
     unchain(statements, statement);
     mark(statements, statement, on_link);
-    statement->draft = false;
+    statement->raw_parse = false;
     chain(statements, statement);
 }
 
-void px_statements_draft(px_statements *statements, px_statement *statement)
+void px_statements_raw_parse(px_statements *statements, px_statement *statement)
 {
     unchain(statements, statement);
-    statement->draft = true;
+    statement->raw_parse = true;
     chain(statements, statement);
 }
 
-bool px_statements_is_draft(const px_statements *statements, const px_statement *statement)
+bool px_statements_is_raw_parse(const px_statements *statements, const px_statement *statement)
 {
-    return statement->draft && px_statements_on_link(statements, statement);
+    return statement->raw_parse && px_statements_on_link(statements, statement);
 }
 
 void px_statements_lose_link(px_statements *statements)
@@ -76,7 +76,7 @@ void px_statements_lose_link(px_statements *statements)
 px_statement *px_statements_away(const px_statements *statements)
 {
     px_statement *first = statements->first;
-    bool away = first != NULL && (!px_statements_on_link(statements, first) || first->draft);
+    bool away = first != NULL && (!px_statements_on_link(statements, first) || first->raw_parse);
     return away ? first : NULL;
 }
 
@@ -136,7 +136,7 @@ static size_t kept_of(const px_statement *statement)
 {
     const px_lookups *lookups = statement->lookups;
     return statement->parse.len + statement->prepare.len +
-           (lookups != NULL && lookups->by_sql ? lookups->arena.bytes : 0);
+           (lookups != NULL && lookups->sql_execute ? lookups->arena.bytes : 0);
 }
 
 /* Counts it in (1) or out (-1). */

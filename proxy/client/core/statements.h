@@ -21,7 +21,7 @@ enum {
 };
 
 /* What is known of a statement without a plan. */
-typedef struct px_foreign {
+typedef struct px_passthrough {
     unsigned effects;    /* rw_effect bits: what the statement does when it is run */
     unsigned generation; /* px_state_generation() when it was prepared: what names meant */
     unsigned same_count; /* entries of `same`: pairs of parameters that a Bind must give one value,
@@ -39,25 +39,26 @@ typedef struct px_foreign {
                        pattern */
     const struct cfg_config *config; /* configuration that it was last read by */
     rw_same same[RW_SAME_MAX];
-} px_foreign;
+} px_passthrough;
 
 typedef struct px_statement {
     px_entry entry; /* entry by the name; "": the unnamed statement */
     struct px_statement *next, *previous;
-    px_plan *plan; /* plan of an INSERT into a configured table. Counted; NULL: it is another
-                      statement */
-    px_plan *was;  /* without a plan: the plan that it once had. Counted; NULL: it never had one */
-    pgw_buf parse; /* without a plan: its Parse message, to prepare it again on another link; empty
-                      if it was not kept */
-    uint64_t link; /* number of the session's own link that it is prepared on; 0: on none */
-    bool draft;  /* the link has the client's own text, which was only to be described (draft.h) */
-    bool told;   /* the link has a text that was told what was drawn ahead (drawn.h) */
-    bool by_sql; /* without a plan: SQL's PREPARE made it with conditions, which it must not have
-                    any more */
-    bool unsure; /* the link inferred parameter types, perhaps others than the plan has */
+    px_plan *plan;  /* plan of an INSERT into a configured table. Counted; NULL: it is another
+                       statement */
+    px_plan *was;   /* without a plan: the plan that it once had. Counted; NULL: it never had one */
+    pgw_buf parse;  /* without a plan: its Parse message, to prepare it again on another link; empty
+                       if it was not kept */
+    uint64_t link;  /* number of the session's own link that it is prepared on; 0: on none */
+    bool raw_parse; /* the link has the client's own text, which was only to be described
+                       (raw_parse.h) */
+    bool told;      /* the link has a text that was told what was drawn ahead (drawn.h) */
+    bool sql_execute;    /* without a plan: SQL's PREPARE made it with conditions, which it must not
+                       have    any more */
+    bool unsure;         /* the link inferred parameter types, perhaps others than the plan has */
     unsigned generation; /* px_state.generation when a statement with a plan was prepared: what
                             names meant */
-    px_foreign foreign;  /* what is known of a statement without a plan */
+    px_passthrough passthrough; /* what is known of a statement without a plan */
     pgw_buf prepare; /* without a plan: text of the SQL PREPARE that made it; empty if it was not
                         kept */
     px_lookups *lookups; /* without a plan: how it asks for rows by their hash key. Counted; NULL:
@@ -108,8 +109,8 @@ pgw_slice px_statements_kept_text(const pgw_buf *parse);
 bool px_statements_on_link(const px_statements *statements, const px_statement *statement);
 void px_statements_move(px_statements *statements, px_statement *statement, bool on_link);
 /* Marks a statement on the link as a draft there, until it is moved. */
-void px_statements_draft(px_statements *statements, px_statement *statement);
-bool px_statements_is_draft(const px_statements *statements, const px_statement *statement);
+void px_statements_raw_parse(px_statements *statements, px_statement *statement);
+bool px_statements_is_raw_parse(const px_statements *statements, const px_statement *statement);
 /* Notes that the link is lost, and all statements on it. */
 void px_statements_lose_link(px_statements *statements);
 /* A statement that is not on the link, or is a draft there; NULL: there is none. */

@@ -35,15 +35,15 @@ static bool keeps(rule r, unsigned facts)
 bool px_wait_may_begin(px_wait wait, unsigned facts)
 {
     static const rule rules[PX_WAITS] = {
-        [PX_WAIT_LINK] = {PX_FACT_LINK, PX_FACT_READY | PX_FACT_UNIT},
-        [PX_WAIT_CATALOG] = {0, PX_FACT_UNIT},
-        [PX_WAIT_STATE] = {PX_FACT_READY | PX_FACT_ASKED, PX_FACT_UNIT},
-        [PX_WAIT_DESCRIBE] = {PX_FACT_READY | PX_FACT_OWED, PX_FACT_UNIT},
-        [PX_WAIT_IDLE] = {PX_FACT_OWED, PX_FACT_UNIT},
-        [PX_WAIT_UNIT] = {PX_FACT_UNIT, PX_FACT_UNSYNCED},
-        [PX_WAIT_ROOM] = {0, PX_FACT_UNIT},
-        [PX_WAIT_DATABASES] = {0, PX_FACT_UNIT},
-        [PX_WAIT_TURN] = {0, PX_FACT_UNIT},
+        [PX_WAIT_LINK] = {PX_FACT_LINK, PX_FACT_READY | PX_FACT_WRITE_GROUP},
+        [PX_WAIT_CATALOG] = {0, PX_FACT_WRITE_GROUP},
+        [PX_WAIT_STATE] = {PX_FACT_READY | PX_FACT_ASKED, PX_FACT_WRITE_GROUP},
+        [PX_WAIT_DESCRIBE] = {PX_FACT_READY | PX_FACT_OWED, PX_FACT_WRITE_GROUP},
+        [PX_WAIT_IDLE] = {PX_FACT_OWED, PX_FACT_WRITE_GROUP},
+        [PX_WAIT_WRITE_GROUP] = {PX_FACT_WRITE_GROUP, PX_FACT_UNSYNCED},
+        [PX_WAIT_ROOM] = {0, PX_FACT_WRITE_GROUP},
+        [PX_WAIT_DATABASES] = {0, PX_FACT_WRITE_GROUP},
+        [PX_WAIT_TURN] = {0, PX_FACT_WRITE_GROUP},
     };
     return keeps(rules[wait], facts);
 }
@@ -55,8 +55,8 @@ bool px_facts_agree(unsigned facts)
         rule rule;
     } rules[] = {
         {PX_FACT_READY, {PX_FACT_LINK, 0}},
-        {PX_FACT_COPY_IN, {PX_FACT_READY, PX_FACT_UNIT}},
-        {PX_FACT_UNIT, {0, PX_FACT_UNSYNCED | PX_FACT_STREAMING}},
+        {PX_FACT_COPY_IN, {PX_FACT_READY, PX_FACT_WRITE_GROUP}},
+        {PX_FACT_WRITE_GROUP, {0, PX_FACT_UNSYNCED | PX_FACT_STREAMING}},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if ((facts & rules[i].fact) && !keeps(rules[i].rule, facts))

@@ -21,13 +21,14 @@ typedef enum px_wait {
     PX_WAIT_NOTHING,
     PX_WAIT_LINK, /* the own link is being opened */
     PX_WAIT_CATALOG,
-    PX_WAIT_STATE,    /* the own link says what the session has there */
-    PX_WAIT_DESCRIBE, /* the backend describes a new statement */
-    PX_WAIT_IDLE,     /* everything before must be answered first */
-    PX_WAIT_UNIT,     /* the outcome of a unit is awaited */
-    PX_WAIT_ROOM, /* the client's message is large, and there is no room for more of it (room.h) */
-    PX_WAIT_DATABASES, /* keyspread leaves the databases that the statement is about */
-    PX_WAIT_TURN,      /* another session describes the statement, or the queues are full */
+    PX_WAIT_STATE,       /* the own link says what the session has there */
+    PX_WAIT_DESCRIBE,    /* the backend describes a new statement */
+    PX_WAIT_IDLE,        /* everything before must be answered first */
+    PX_WAIT_WRITE_GROUP, /* the outcome of a write group is awaited */
+    PX_WAIT_ROOM,        /* the client's message is large, and there is no room for more of it
+                            (input_budget.h) */
+    PX_WAIT_DATABASES,   /* keyspread leaves the databases that the statement is about */
+    PX_WAIT_TURN,        /* another session describes the statement, or the queues are full */
     PX_WAITS
 } px_wait;
 
@@ -40,8 +41,8 @@ typedef enum px_fact {
     PX_FACT_UNSYNCED = 1 << 4,
     PX_FACT_IN_TRANSACTION = 1 << 5,
     PX_FACT_COPY_IN = 1 << 6,
-    PX_FACT_STREAMING = 1 << 7, /* a message of the client is on its way to the link, in parts */
-    PX_FACT_UNIT = 1 << 8,      /* units of the session are under way */
+    PX_FACT_STREAMING = 1 << 7,   /* a message of the client is on its way to the link, in parts */
+    PX_FACT_WRITE_GROUP = 1 << 8, /* write groups of the session are under way */
     PX_FACTS = 1 << 9
 } px_fact;
 

@@ -55,8 +55,8 @@ static bool has_key(const px_session *session, const cancel_message *m)
 
 static void cancel(px_session *session)
 {
-    if (px_submitted(&session->units))
-        px_submit_withdraw(&session->units);
+    if (px_submitted(&session->write_groups))
+        px_submit_withdraw(&session->write_groups);
     else if (px_copied_cancel(session))
         return;
     else if (session->own.ready && session->pending.replies.count > 0)

@@ -3,7 +3,7 @@
 #include "protocol/utf8.h"
 #include "proxy/backend/catalog/catalog.h"
 #include "proxy/client/core/session.h"
-#include "proxy/client/link/settle.h"
+#include "proxy/client/link/sync_state.h"
 #include "proxy/client/standing/doubt.h"
 #include "rewrite/statement/words/prefilter.h"
 #include "rewrite/statement/words/spelling.h"
@@ -32,7 +32,7 @@ static px_glance look_at_tables(px_session *session, pgw_slice text, pgw_error *
     if (!px_catalog_filter(session->worker)->beyond_ascii || pgw_is_ascii(text))
         return PX_GLANCE_LOOK;
     const rw_catalog *names = px_catalog_names(session->worker);
-    if (is_moving(session) && !px_settle_now(session))
+    if (is_moving(session) && !px_sync_state_now(session))
         return PX_GLANCE_LATER;
     bool conforming = session->who.identity->env.conforming;
     return rw_may_spell_table(&session->who.written, text, names, conforming)

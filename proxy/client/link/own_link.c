@@ -2,11 +2,11 @@
 
 #include "proxy/base/log.h"
 #include "proxy/client/answer/copied.h"
-#include "proxy/client/core/goodbye.h"
+#include "proxy/client/core/terminate.h"
 #include "proxy/client/core/session.h"
-#include "proxy/client/link/own_look.h"
-#include "proxy/client/numbers/drawn.h"
-#include "proxy/client/numbers/refill.h"
+#include "proxy/client/link/schema_probe.h"
+#include "proxy/client/numbers/sequence_session.h"
+#include "proxy/client/numbers/sequence_refill.h"
 #include "proxy/client/standing/doubt.h"
 #include "proxy/ingest/submit.h"
 
@@ -16,9 +16,9 @@ static void forget_link(px_session *session)
     px_copied_over(session);
     px_link_close(session->own.link);
     px_own_drop_link(&session->own);
-    px_refill_end(session, false);
-    px_drawn_lose_link(session);
-    px_own_look_free(session);
+    px_sequence_refill_end(session, false);
+    px_sequence_session_lose_link(session);
+    px_schema_probe_free(session);
     px_prepared_names_set_unnamed(&session->names, false);
     px_statements_lose_link(&session->names.statements);
     px_group_lose_link(&session->group);
@@ -72,7 +72,7 @@ px_yield px_own_link_yield(px_session *session)
         return PX_YIELD_NEVER;
     bool awaits_look = session->wait == PX_WAIT_CATALOG && session->ddl.look == NULL;
     if (!session->own.ready || (session->wait != PX_WAIT_NOTHING && !awaits_look) ||
-        px_submitted(&session->units) || !px_own_link_is_replaceable(session))
+        px_submitted(&session->write_groups) || !px_own_link_is_replaceable(session))
         return awaits_look ? PX_YIELD_NEVER : PX_YIELD_LATER; /* a look may be what pleads */
     px_own_link_leave(session);
     return PX_YIELD_NOW;
@@ -82,14 +82,14 @@ bool px_own_link_learn(px_session *session)
 {
     bool looks = session->ddl.look != NULL;
     return looks || (is_anybodys(session) && px_state_is_unproven(session) &&
-                     !px_session_relays_part(session) && px_own_look_unasked(session));
+                     !px_session_relays_part(session) && px_schema_probe_unasked(session));
 }
 
 void px_own_link_lose(px_session *session, const char *reason)
 {
     px_log(CFG_LOG_WARN, "link_lost", "worker=%u slot=%zu reason=%s", session->worker->index,
            session->slot, reason);
-    if (px_goodbye_is_said(session)) {
+    if (px_terminate_is_said(session)) {
         forget_link(session);
         return;
     }

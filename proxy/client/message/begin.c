@@ -8,7 +8,7 @@
 #include "proxy/client/answer/relay.h"
 #include "proxy/client/core/kept.h"
 #include "proxy/client/core/riding.h"
-#include "proxy/client/core/said.h"
+#include "proxy/client/core/client_message.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/message/lazy.h"
 #include "proxy/client/standing/doubt.h"
@@ -25,7 +25,7 @@ enum {
 
 /* Messages of the extended protocol that run one statement without parameters. */
 typedef struct begin_group {
-    px_said parse, bind, execute;
+    px_client_message parse, bind, execute;
     pgw_slice text;
     bool parsed;    /* A Parse is among them; else the statement was prepared before. */
     bool described; /* The portal is described as well. */
@@ -50,15 +50,15 @@ static bool is_unnamed(pgw_slice name)
 }
 
 /* Takes the next message of the group, if it is of this type and whole. */
-static bool take(pgw_slice *rest, char type, px_said *said)
+static bool take(pgw_slice *rest, char type, px_client_message *decoded)
 {
     pgw_frame frame;
     if (rest->len == 0 || rest->ptr[0] != type || pgw_frame_next(*rest, &frame) != PGW_FRAME_OK ||
         frame.size > rest->len)
         return false;
-    *said = px_said_of(type, (pgw_slice){rest->ptr, frame.size});
+    *decoded = px_client_message_of(type, (pgw_slice){rest->ptr, frame.size});
     *rest = (pgw_slice){rest->ptr + frame.size, rest->len - frame.size};
-    return said->whole || type == 'S';
+    return decoded->whole || type == 'S';
 }
 
 /* Whether the next message, which is to be of one of these types, has not come whole. */
@@ -77,7 +77,7 @@ static pgw_slice text_of(const px_session *session, pgw_slice name)
 {
     const px_statement *known = px_statements_find(&session->names.statements, name);
     bool is_text = known != NULL && known->plan == NULL && known->parse.len > 0 &&
-                   known->foreign.effects == RW_EFFECT_TRANSACTION;
+                   known->passthrough.effects == RW_EFFECT_TRANSACTION;
     return is_text ? px_statements_kept_text(&known->parse) : (pgw_slice){NULL, 0};
 }
 
@@ -105,7 +105,7 @@ static bool read_bound(const px_session *session, bool named, pgw_slice *rest, b
 static bool read_group(const px_session *session, pgw_slice message, bool named, begin_group *group)
 {
     pgw_slice rest = message;
-    px_said describe, sync;
+    px_client_message describe, sync;
     *group = (begin_group){0};
     if (!read_bound(session, named, &rest, group))
         return false;
@@ -152,7 +152,7 @@ static void name_statement(px_session *session, const begin_group *group)
 
 /* Whether a BEGIN may ride: nothing is owed to the client or under way to its own link, which is
  * there. A backend that cannot be asked is told at once of each BEGIN that is not kept. */
-static bool may_ride(const px_session *session, rw_transaction said, bool lazy)
+static bool may_ride(const px_session *session, rw_transaction decoded, bool lazy)
 {
     const px_own *own = &session->own;
     if (!own->ready || own->begun != NULL || !px_session_idle(session) ||
@@ -162,7 +162,7 @@ static bool may_ride(const px_session *session, rw_transaction said, bool lazy)
         px_link_is_borrowed(own->link))
         return false;
     const char *standby = px_link_parameter(own->link, "in_hot_standby");
-    return !said.primary || (standby != NULL && strcmp(standby, "off") == 0);
+    return !decoded.primary || (standby != NULL && strcmp(standby, "off") == 0);
 }
 
 static void put_end(px_session *session, rw_transaction_word word, bool ready, pgw_buf *out)
@@ -219,7 +219,7 @@ static void begin_by_group(px_session *session, const begin_group *group, rw_tra
         pgw_buf_add_slice(&messages, group->execute.message);
         px_statements_remove(&session->names.statements, PGW_LITERAL(""));
         px_state_parse(session, RW_EFFECT_TRANSACTION);
-        px_names_foreign(session, NULL, PGW_LITERAL(""), group->parse.message);
+        px_names_passthrough(session, NULL, PGW_LITERAL(""), group->parse.message);
     }
     px_state_note_bound(session, RW_EFFECT_TRANSACTION, PGW_LITERAL(""));
     px_state_note_execute(session);
@@ -248,14 +248,14 @@ static rw_transaction read_begin(px_session *session, pgw_frame frame, pgw_slice
     group->cut = group->cut && wanted && !whole;
     if (!query && (!(whole || group->cut) || group->text.ptr == NULL || !may_name(session, group)))
         return none;
-    rw_transaction said = read_text(session, group->text);
-    bool begins = said.word == RW_TRANSACTION_BEGIN || said.word == RW_TRANSACTION_START;
+    rw_transaction decoded = read_text(session, group->text);
+    bool begins = decoded.word == RW_TRANSACTION_BEGIN || decoded.word == RW_TRANSACTION_START;
     if (group->cut)
-        return begins ? said : none;
+        return begins ? decoded : none;
     bool alone = group->size == message.len && group->synced &&
                  (query || (group->parsed && is_unnamed(group->bind.as.bind.statement)));
-    *lazy = begins && px_lazy_begins(session, said.ordinary);
-    return begins && (alone || *lazy) ? said : none;
+    *lazy = begins && px_lazy_begins(session, decoded.ordinary);
+    return begins && (alone || *lazy) ? decoded : none;
 }
 
 /* Waits for the end of the group, before which no answer is owed. */
@@ -272,8 +272,8 @@ px_step px_begin_begins(px_session *session, pgw_frame frame, pgw_slice message)
     const px_replies *owed = &session->pending.replies;
     if (session->own.status != 'I' || !session->own.ready)
         return PX_STEP_PASS;
-    rw_transaction said = read_begin(session, frame, message, &group, &lazy);
-    if (said.word == RW_TRANSACTION_NONE)
+    rw_transaction decoded = read_begin(session, frame, message, &group, &lazy);
+    if (decoded.word == RW_TRANSACTION_NONE)
         return PX_STEP_PASS;
     if (group.cut)
         return await_rest(session, message);
@@ -281,12 +281,12 @@ px_step px_begin_begins(px_session *session, pgw_frame frame, pgw_slice message)
         px_session_set_wait(session, PX_WAIT_IDLE); /* keyspread's questions are soon answered */
         return PX_STEP_LATER;
     }
-    if (!may_ride(session, said, lazy))
+    if (!may_ride(session, decoded, lazy))
         return PX_STEP_PASS;
     if (frame.type == 'Q')
-        begin_by_query(session, group.text, said.word);
+        begin_by_query(session, group.text, decoded.word);
     else
-        begin_by_group(session, &group, said.word);
+        begin_by_group(session, &group, decoded.word);
     session->own.begun->lazy = lazy;
     px_relay_drop(session, frame);
     px_stream_consume(session->peer.stream, group.size - frame.size);
@@ -312,10 +312,10 @@ static rw_transaction read_end(px_session *session, pgw_frame frame, pgw_slice m
     group->cut = group->cut && wanted && !whole;
     if (!query && (!(whole || group->cut) || group->text.ptr == NULL || !may_name(session, group)))
         return none;
-    rw_transaction said = read_text(session, group->text);
-    bool ends = said.word == RW_TRANSACTION_COMMIT || said.word == RW_TRANSACTION_ROLLBACK;
+    rw_transaction decoded = read_text(session, group->text);
+    bool ends = decoded.word == RW_TRANSACTION_COMMIT || decoded.word == RW_TRANSACTION_ROLLBACK;
     bool unnamed = query || (group->parsed && is_unnamed(group->parse.as.parse.name));
-    return ends || (said.savepoint[0] != '\0' && unnamed) ? said : none;
+    return ends || (decoded.savepoint[0] != '\0' && unnamed) ? decoded : none;
 }
 
 static void answer(px_session *session, rw_transaction_word word, bool query,
@@ -362,15 +362,15 @@ px_step px_begin_ends(px_session *session, pgw_frame frame, pgw_slice message)
     if (begun == NULL || !may_end(session) || session->group.count > 0 ||
         (!query && !px_begun_keeps(begun) && !begun->lazy))
         return PX_STEP_PASS;
-    rw_transaction said = read_end(session, frame, message, &group);
-    bool ends = said.savepoint[0] == '\0';
-    if (said.word == RW_TRANSACTION_NONE || (ends && !query && !px_begun_keeps(begun)))
+    rw_transaction decoded = read_end(session, frame, message, &group);
+    bool ends = decoded.savepoint[0] == '\0';
+    if (decoded.word == RW_TRANSACTION_NONE || (ends && !query && !px_begun_keeps(begun)))
         return PX_STEP_PASS;
     if (group.cut)
         return await_rest(session, message);
-    if (!ends && !px_lazy_keeps_savepoint(session, &said, group.text))
+    if (!ends && !px_lazy_keeps_savepoint(session, &decoded, group.text))
         return PX_STEP_PASS;
-    if (said.word == RW_TRANSACTION_COMMIT && px_kept_count(begun->kept) > 0) {
+    if (decoded.word == RW_TRANSACTION_COMMIT && px_kept_count(begun->kept) > 0) {
         note_commit(session->own.begun, &group, query, frame.size);
         if (px_lazy_commits(session))
             return PX_STEP_LATER; /* the COMMIT is consumed when it is answered */
@@ -380,7 +380,7 @@ px_step px_begin_ends(px_session *session, pgw_frame frame, pgw_slice message)
         px_count(session->worker->metrics, PX_TRANSACTIONS_EMPTY, 1);
     if (ends)
         px_ended(session);
-    answer(session, said.word, query, &group);
+    answer(session, decoded.word, query, &group);
     px_relay_drop(session, frame);
     px_stream_consume(session->peer.stream, group.size - frame.size);
     return PX_STEP_DONE;
@@ -394,13 +394,13 @@ static bool executes(px_session *session, pgw_frame frame, pgw_slice message)
     if (message.len < frame.size)
         return true; /* the Bind may be of any statement while it is not whole */
     message.len = frame.size;
-    const px_said said = px_said_of('B', message);
-    const pgw_slice name = said.as.bind.statement;
-    const px_foreign *foreign = NULL;
-    if (said.whole)
-        foreign =
-            px_state_foreign(session, px_statements_find(&session->names.statements, name), name);
-    return foreign != NULL && foreign->executes;
+    const px_client_message decoded = px_client_message_of('B', message);
+    const pgw_slice name = decoded.as.bind.statement;
+    const px_passthrough *passthrough = NULL;
+    if (decoded.whole)
+        passthrough = px_state_passthrough(
+            session, px_statements_find(&session->names.statements, name), name);
+    return passthrough != NULL && passthrough->executes;
 }
 
 /* Whether the link may have to be told first, in a group of its own, of what SQL executes, prepares

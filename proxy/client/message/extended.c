@@ -4,15 +4,15 @@
 #include "protocol/utf8.h"
 #include "proxy/client/core/ask.h"
 #include "proxy/client/link/glance.h"
-#include "proxy/client/link/own_look.h"
-#include "proxy/client/link/settle.h"
+#include "proxy/client/link/schema_probe.h"
+#include "proxy/client/link/sync_state.h"
 #include "proxy/client/message/inert.h"
 #include "proxy/client/message/lazy.h"
 #include "proxy/client/message/sync.h"
 #include "proxy/client/numbers/keys.h"
-#include "proxy/client/prepared/by_key.h"
-#include "proxy/client/prepared/by_sql.h"
-#include "proxy/client/prepared/draft.h"
+#include "proxy/client/prepared/lookup_bind.h"
+#include "proxy/client/prepared/sql_execute.h"
+#include "proxy/client/prepared/raw_parse.h"
 #include "proxy/client/prepared/forward.h"
 #include "proxy/client/prepared/prepare.h"
 #include "proxy/client/prepared/prepare_again.h"
@@ -22,7 +22,7 @@
 #include "proxy/client/standing/doubt.h"
 #include "proxy/client/standing/names.h"
 #include "proxy/client/standing/stores.h"
-#include "proxy/ingest/obstacles.h"
+#include "proxy/ingest/blockers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,15 +49,17 @@ static bool may_be_batched(const px_session *session, const px_plan *plan)
            (px_lazy_may(session) && px_lazy_takes(session, plan->insert, plan->catalog));
 }
 
-static enum choice may_hold(px_session *session, const px_plan *plan, const px_said *said)
+static enum choice may_hold(px_session *session, const px_plan *plan,
+                            const px_client_message *decoded)
 {
     px_standing standing = px_session_standing(session);
-    if (plan == NULL || plan->insert->obstacle != RW_BATCHABLE || plan->hash_at_bind ||
+    if (plan == NULL || plan->insert->blocker != RW_BATCHABLE || plan->hash_at_bind ||
         plan->refusal != NULL || is_of_other_settings(session, plan) ||
-        px_obstacle(&session->units, &standing, plan->identity, plan->insert) != PX_COUNTERS ||
+        px_blocker(&session->write_groups, &standing, plan->identity, plan->insert) !=
+            PX_NO_BLOCKER ||
         session->own.unsynced || !may_be_batched(session, plan) ||
-        (!plan->identity->env.utf8 && !pgw_is_ascii(said->message)) ||
-        session->group.bytes + said->message.len > PX_GROUP_BYTES ||
+        (!plan->identity->env.utf8 && !pgw_is_ascii(decoded->message)) ||
+        session->group.bytes + decoded->message.len > PX_GROUP_BYTES ||
         px_group_is_full(&session->group))
         return FORWARD;
     if (session->group.count > 0 || px_session_idle(session) || px_lazy_may(session))
@@ -66,9 +68,9 @@ static enum choice may_hold(px_session *session, const px_plan *plan, const px_s
     return WAIT;
 }
 
-static px_step take_parse(px_session *session, const px_said *said, px_plan *plan)
+static px_step take_parse(px_session *session, const px_client_message *decoded, px_plan *plan)
 {
-    const pgw_parse *parse = &said->as.parse;
+    const pgw_parse *parse = &decoded->as.parse;
     if (session->pending.zone_moving && px_plan_needs_zone(plan)) {
         pgw_error error;
         pgw_fail(&error, "0A000", "the hash depends on TimeZone, and that is being changed");
@@ -78,19 +80,20 @@ static px_step take_parse(px_session *session, const px_said *said, px_plan *pla
     bool taken = parse->name.len > 0 && (statement_of(session, parse->name) != NULL ||
                                          px_group_mentions(&session->group, parse->name));
     bool ahead = !taken && px_describe_goes_ahead(session, plan);
-    enum choice choice = taken || ahead ? FORWARD : may_hold(session, plan, said);
+    enum choice choice = taken || ahead ? FORWARD : may_hold(session, plan, decoded);
     if (choice == HOLD)
-        px_group_hold(&session->group, said, plan);
+        px_group_hold(&session->group, decoded, plan);
     if (choice != FORWARD)
         return choice == HOLD ? PX_STEP_DONE : PX_STEP_LATER;
     if (px_prepare_link(session) == PX_STEP_LATER)
         return PX_STEP_LATER;
-    bool draft = ahead && px_draft_fits(session, said, plan);
-    if (draft)
-        px_draft_parse(session, said, plan);
+    bool raw_parse = ahead && px_raw_parse_fits(session, decoded, plan);
+    if (raw_parse)
+        px_raw_parse_parse(session, decoded, plan);
     else
         px_forward_parse(session, parse->name, plan);
-    if (ahead && (draft || !plan->described) && !px_draft_is_described(session, parse->name))
+    if (ahead && (raw_parse || !plan->described) &&
+        !px_raw_parse_is_described(session, parse->name))
         px_describe_behind(session, parse->name, plan);
     return PX_STEP_DONE;
 }
@@ -118,7 +121,7 @@ static px_step renew_executed(px_session *session, pgw_slice text, const pgw_sli
     pgw_error error;
     bool may = px_names_may_execute(session, text);
     if (may && (px_prepare_link(session) == PX_STEP_LATER ||
-                px_by_sql_renew(session, text) == PX_STEP_LATER))
+                px_sql_execute_renew(session, text) == PX_STEP_LATER))
         return PX_STEP_LATER;
     if (px_same_is_executed(session, text, &error))
         return px_prepare_refuse(session, parsed, &error);
@@ -128,35 +131,35 @@ static px_step renew_executed(px_session *session, pgw_slice text, const pgw_sli
     return PX_STEP_PASS;
 }
 
-static px_step on_parse(px_session *session, const px_said *said)
+static px_step on_parse(px_session *session, const px_client_message *decoded)
 {
-    const pgw_parse parse = said->as.parse;
+    const pgw_parse parse = decoded->as.parse;
     px_plan *plan = NULL;
-    if (!said->whole || session->who.identity->replication != NULL)
+    if (!decoded->whole || session->who.identity->replication != NULL)
         return PX_STEP_PASS;
-    px_foreign *foreign = px_state_parse(session, PX_UNREAD);
+    px_passthrough *passthrough = px_state_parse(session, PX_UNREAD);
     px_prepared_names_look_up(&session->names, NULL);
     px_names_read(session, NULL);
     pgw_error error;
     px_step renewed = renew_executed(session, parse.query, &parse.name);
     if (renewed != PX_STEP_PASS)
         return renewed;
-    px_glance glance = px_glance_at(session, parse.query, &foreign->effects, &error);
+    px_glance glance = px_glance_at(session, parse.query, &passthrough->effects, &error);
     if (glance == PX_GLANCE_LATER)
         return PX_STEP_LATER;
     if (glance == PX_GLANCE_REFUSED)
         return px_prepare_refuse(session, &parse.name, &error);
     if (glance == PX_GLANCE_PASSES)
-        px_stores_note(session, foreign, foreign->effects, parse.query, px_catalog_none());
-    foreign->inert = glance == PX_GLANCE_PASSES && px_inert_may_be(parse.query);
+        px_stores_note(session, passthrough, passthrough->effects, parse.query, px_catalog_none());
+    passthrough->inert = glance == PX_GLANCE_PASSES && px_inert_may_be(parse.query);
     if (glance == PX_GLANCE_PASSES)
         return pass_parse(session, parse.name);
     px_step step = px_prepare(session, &parse, &plan);
     if (plan == NULL && step == PX_STEP_PASS && session->names.lookups != NULL)
-        return px_by_key_parse(session, said);
+        return px_lookup_bind_parse(session, decoded);
     if (plan == NULL)
         return step == PX_STEP_PASS ? pass_parse(session, parse.name) : step;
-    step = take_parse(session, said, plan);
+    step = take_parse(session, decoded, plan);
     px_plan_drop(plan);
     return step;
 }
@@ -176,7 +179,7 @@ static px_step bind_executing(px_session *session, pgw_slice name)
 {
     pgw_error error;
     pgw_slice text = px_names_executed(session, name);
-    const px_foreign unknown = {.stale = px_stores_may(session) || px_state_may_move(session)};
+    const px_passthrough unknown = {.stale = px_stores_may(session) || px_state_may_move(session)};
     if (name.len == 0 && session->names.looked)
         return PX_STEP_PASS;
     if (text.len > 0)
@@ -187,38 +190,40 @@ static px_step bind_executing(px_session *session, pgw_slice name)
 }
 
 /* Binds a statement (NULL: of no name) that has no plan, and must not have come to need one. */
-static px_step bind_foreign(px_session *session, px_statement *statement, const px_said *said)
+static px_step bind_passthrough(px_session *session, px_statement *statement,
+                                const px_client_message *decoded)
 {
-    const pgw_bind *bind = &said->as.bind;
+    const pgw_bind *bind = &decoded->as.bind;
     pgw_error refusal, error;
-    const px_foreign *foreign = px_state_foreign(session, statement, bind->statement);
-    px_step runs = foreign != NULL && foreign->executes ? bind_executing(session, bind->statement)
-                                                        : PX_STEP_PASS;
+    const px_passthrough *passthrough = px_state_passthrough(session, statement, bind->statement);
+    px_step runs = passthrough != NULL && passthrough->executes
+                       ? bind_executing(session, bind->statement)
+                       : PX_STEP_PASS;
     if (runs != PX_STEP_PASS)
         return runs;
     if (px_stores_renew(session, statement, bind->statement, false) == PX_STEP_LATER)
         return PX_STEP_LATER;
-    if (foreign != NULL && px_stores_is_stale(session, foreign, &error))
+    if (passthrough != NULL && px_stores_is_stale(session, passthrough, &error))
         return px_prepare_refuse(session, NULL, &error);
-    bool changes = foreign != NULL && !px_same_holds(foreign, bind, &refusal);
-    if (changes && !px_by_key_may_change(statement))
-        return px_by_key_refuse(session, foreign, &refusal);
-    if (foreign != NULL && foreign->moving) {
-        px_catalog *catalog = px_own_look_now(session);
-        if (catalog == NULL || !px_settle(session, catalog))
+    bool changes = passthrough != NULL && !px_same_holds(passthrough, bind, &refusal);
+    if (changes && !px_lookup_bind_may_change(statement))
+        return px_lookup_bind_refuse(session, passthrough, &refusal);
+    if (passthrough != NULL && passthrough->moving) {
+        px_catalog *catalog = px_schema_probe_now(session);
+        if (catalog == NULL || !px_sync_state(session, catalog))
             return PX_STEP_LATER;
-        if (px_state_has_moved(session, foreign, &error))
+        if (px_state_has_moved(session, passthrough, &error))
             return px_prepare_refuse(session, NULL, &error);
     }
-    px_step renewed = px_by_key_renew(session, statement);
+    px_step renewed = px_lookup_bind_renew(session, statement);
     if (renewed == PX_STEP_DONE)
-        renewed = px_by_sql_renew_one(session, statement);
+        renewed = px_sql_execute_renew_one(session, statement);
     if (renewed != PX_STEP_DONE)
         return renewed;
-    if (changes && !px_by_key_may_change(statement))
-        return px_by_key_refuse(session, foreign, &refusal);
-    if (px_by_key_is(statement))
-        return px_by_key_bind(session, statement, said, changes);
+    if (changes && !px_lookup_bind_may_change(statement))
+        return px_lookup_bind_refuse(session, passthrough, &refusal);
+    if (px_lookup_bind_is(statement))
+        return px_lookup_bind_bind(session, statement, decoded, changes);
     px_step step = pass_named(session, statement, bind->statement);
     if (step == PX_STEP_PASS)
         step = pass_bind(session, bind);
@@ -228,13 +233,13 @@ static px_step bind_foreign(px_session *session, px_statement *statement, const 
     return step;
 }
 
-static px_step bind_known(px_session *session, const px_said *said, px_plan *plan)
+static px_step bind_known(px_session *session, const px_client_message *decoded, px_plan *plan)
 {
-    const pgw_bind bind = said->as.bind;
+    const pgw_bind bind = decoded->as.bind;
     bool taken = bind.portal.len > 0 && px_group_has_portal(&session->group, bind.portal);
-    enum choice choice = taken ? FORWARD : may_hold(session, plan, said);
+    enum choice choice = taken ? FORWARD : may_hold(session, plan, decoded);
     if (choice == HOLD)
-        px_group_hold(&session->group, said, plan);
+        px_group_hold(&session->group, decoded, plan);
     if (choice != FORWARD)
         return choice == HOLD ? PX_STEP_DONE : PX_STEP_LATER;
     px_plan_take(plan); /* releasing the group drops the plan as well */
@@ -265,26 +270,26 @@ static px_step join_group(px_session *session)
 }
 
 /* Binds an INSERT whose key is asked for first. */
-static px_step bind_asked(px_session *session, const px_said *said, px_plan *plan)
+static px_step bind_asked(px_session *session, const px_client_message *decoded, px_plan *plan)
 {
     bool later;
     pgw_error error;
     pgw_buf filled = {0};
     const px_keys_of of = {
-        .inserts = &plan->asked, .count = 1, .plan = plan, .bind = &said->as.bind};
+        .inserts = &plan->asked, .count = 1, .plan = plan, .bind = &decoded->as.bind};
     if (px_keys_look_around(plan->asked) && join_group(session) == PX_STEP_LATER)
         return PX_STEP_LATER;
     const rw_answer *answers = px_keys_ask(session, &of, &later, &error);
-    if (later || (answers == NULL && px_own_look_doubts_keys(session)))
+    if (later || (answers == NULL && px_schema_probe_doubts_keys(session)))
         return PX_STEP_LATER;
     const char *schema = px_keys_told_in(session);
     if (answers != NULL && schema != NULL && strcmp(schema, plan->asked->table->schema) != 0) {
         px_state_moved_by_key(&error); /* the plan has been made anew since */
         return refuse_keys(session, &error);
     }
-    if (answers == NULL || !px_keys_bind(plan, &said->as.bind, answers, &filled, &error))
+    if (answers == NULL || !px_keys_bind(plan, &decoded->as.bind, answers, &filled, &error))
         return refuse_keys(session, &error);
-    px_said whole = px_said_of('B', pgw_slice_buf(&filled));
+    px_client_message whole = px_client_message_of('B', pgw_slice_buf(&filled));
     whole.given = &filled;
     px_step step = bind_known(session, &whole, plan);
     if (step == PX_STEP_DONE)
@@ -293,16 +298,17 @@ static px_step bind_asked(px_session *session, const px_said *said, px_plan *pla
     return step;
 }
 
-static px_step on_bind(px_session *session, const px_said *said)
+static px_step on_bind(px_session *session, const px_client_message *decoded)
 {
-    const pgw_bind *bind = &said->as.bind;
+    const pgw_bind *bind = &decoded->as.bind;
     pgw_error error;
     if (px_keys_failure(session) != NULL)
-        return px_own_look_doubts_keys(session) ? PX_STEP_LATER
-                                                : refuse_keys(session, px_keys_failure(session));
+        return px_schema_probe_doubts_keys(session)
+                   ? PX_STEP_LATER
+                   : refuse_keys(session, px_keys_failure(session));
     px_statement *statement = statement_of(session, bind->statement);
     px_plan *plan = px_group_plan(&session->group, statement, bind->statement);
-    if (plan != NULL && !px_bind_check(plan, bind, said->whole, &error))
+    if (plan != NULL && !px_bind_check(plan, bind, decoded->whole, &error))
         return px_prepare_refuse(session, NULL, &error);
     px_step renewed = px_group_mentions(&session->group, bind->statement)
                           ? PX_STEP_DONE
@@ -311,9 +317,9 @@ static px_step on_bind(px_session *session, const px_said *said)
         return renewed;
     plan = px_group_plan(&session->group, statement, bind->statement);
     if (plan == NULL)
-        return said->whole ? bind_foreign(session, statement, said)
-                           : pass_named(session, statement, bind->statement);
-    if (px_draft_is_refused(session, bind->statement))
+        return decoded->whole ? bind_passthrough(session, statement, decoded)
+                              : pass_named(session, statement, bind->statement);
+    if (px_raw_parse_is_refused(session, bind->statement))
         return pass_bind(session, bind);
     if (session->pending.zone_moving && px_plan_needs_zone(plan)) {
         pgw_fail(&error, "0A000", "the hash depends on TimeZone, and that is being changed");
@@ -321,9 +327,9 @@ static px_step on_bind(px_session *session, const px_said *said)
         return px_prepare_refuse(session, NULL, &error);
     }
     if (plan->asked == NULL)
-        return bind_known(session, said, plan);
+        return bind_known(session, decoded, plan);
     px_plan_take(plan); /* the group may drop the plan meanwhile */
-    px_step step = bind_asked(session, said, plan);
+    px_step step = bind_asked(session, decoded, plan);
     px_plan_drop(plan);
     return step;
 }
@@ -339,42 +345,42 @@ static bool can_describe(const px_group *group, pgw_slice portal)
            (held->plan != NULL && (held->plan->described || held->plan->insert->returning == 0));
 }
 
-static px_step on_describe(px_session *session, const px_said *said)
+static px_step on_describe(px_session *session, const px_client_message *decoded)
 {
-    const pgw_target target = said->as.target;
-    if (!said->whole)
+    const pgw_target target = decoded->as.target;
+    if (!decoded->whole)
         return PX_STEP_PASS;
     if (target.kind == 'P') {
         if (!can_describe(&session->group, target.name) || px_group_is_full(&session->group))
             return PX_STEP_PASS;
-        px_group_hold(&session->group, said, NULL);
+        px_group_hold(&session->group, decoded, NULL);
         return PX_STEP_DONE;
     }
     const px_statement *statement = statement_of(session, target.name);
     px_plan *plan = px_group_plan(&session->group, statement, target.name);
-    if (plan == NULL && px_by_key_is(statement))
-        return px_by_key_describe(session, said, statement->lookups);
+    if (plan == NULL && px_lookup_bind_is(statement))
+        return px_lookup_bind_describe(session, decoded, statement->lookups);
     if (plan == NULL)
         return pass_named(session, statement, target.name);
-    enum choice choice = may_hold(session, plan, said);
+    enum choice choice = may_hold(session, plan, decoded);
     if (choice == HOLD)
-        px_group_hold(&session->group, said, plan);
+        px_group_hold(&session->group, decoded, plan);
     if (choice != FORWARD)
         return choice == HOLD ? PX_STEP_DONE : PX_STEP_LATER;
     px_plan_take(plan);
     px_step step = px_prepare_link(session);
     if (step == PX_STEP_DONE && !session->pending.skipping) {
         px_names_claim(session, target.name);
-        px_forward_raw(session, PX_REPLY_DESCRIBE, plan, false, said->message);
+        px_forward_raw(session, PX_REPLY_DESCRIBE, plan, false, decoded->message);
     }
     px_plan_drop(plan);
     return step;
 }
 
-static px_step on_execute(px_session *session, const px_said *said)
+static px_step on_execute(px_session *session, const px_client_message *decoded)
 {
-    const pgw_execute execute = said->as.execute;
-    if (!said->whole)
+    const pgw_execute execute = decoded->as.execute;
+    if (!decoded->whole)
         return PX_STEP_PASS;
     size_t bind = px_group_portal(&session->group, execute.portal);
     if (bind == PX_GROUP_NONE || px_group_is_full(&session->group)) {
@@ -383,17 +389,17 @@ static px_step on_execute(px_session *session, const px_said *said)
         px_statement *portal = px_statements_find(&session->names.portals, execute.portal);
         if (portal == NULL || portal->plan == NULL || session->pending.skipping)
             return PX_STEP_PASS;
-        px_forward_raw(session, PX_REPLY_EXECUTE, portal->plan, false, said->message);
+        px_forward_raw(session, PX_REPLY_EXECUTE, portal->plan, false, decoded->message);
         return PX_STEP_DONE;
     }
-    px_group_hold(&session->group, said, session->group.held[bind].plan);
+    px_group_hold(&session->group, decoded, session->group.held[bind].plan);
     return PX_STEP_DONE;
 }
 
-static px_step on_close(px_session *session, const px_said *said)
+static px_step on_close(px_session *session, const px_client_message *decoded)
 {
-    const pgw_target target = said->as.target;
-    if (!said->whole)
+    const pgw_target target = decoded->as.target;
+    if (!decoded->whole)
         return PX_STEP_PASS;
     const px_statement *statement = target.kind == 'S' ? statement_of(session, target.name) : NULL;
     bool ours = target.kind == 'S' ? px_group_plan(&session->group, statement, target.name) != NULL
@@ -401,7 +407,7 @@ static px_step on_close(px_session *session, const px_said *said)
     if (ours && !px_group_is_full(&session->group) &&
         (session->group.count > 0 || px_session_idle(session) || px_lazy_may(session))) {
         if (statement == NULL || !px_statements_on_link(&session->names.statements, statement)) {
-            px_group_hold(&session->group, said, NULL);
+            px_group_hold(&session->group, decoded, NULL);
             return PX_STEP_DONE;
         }
     }
@@ -413,32 +419,34 @@ static px_step on_close(px_session *session, const px_said *said)
 
 /* Whether what was parsed, and may be run by now, drops the name when it is answered: also one
  * that Parse would give behind it, and that the server keeps. */
-static bool is_dropped_by_parsed(const px_session *session, const px_said *said, pgw_slice name)
+static bool is_dropped_by_parsed(const px_session *session, const px_client_message *decoded,
+                                 pgw_slice name)
 {
     const char *drops = session->names.deallocates;
     return drops != NULL && (*drops == '\0' || pgw_slice_eq_str(name, drops)) &&
-           said->type == 'P' && name.len > 0 && session->pending.replies.count > 0;
+           decoded->type == 'P' && name.len > 0 && session->pending.replies.count > 0;
 }
 
 /* Whether something unanswered may change what the name means, if it is not skipped or refused. */
-static bool name_is_moving(const px_session *session, const px_said *said)
+static bool name_is_moving(const px_session *session, const px_client_message *decoded)
 {
     const px_replies *replies = &session->pending.replies;
     bool parsed = session->names.deallocates != NULL || session->names.prepares != NULL;
     if (replies->moving.count == 0 && replies->texts_renaming == 0 && !parsed)
         return false;
-    pgw_slice name = px_said_statement(said);
+    pgw_slice name = px_client_message_statement(decoded);
     if (name.ptr == NULL)
         return false;
     if (session->own.unsynced)
-        return px_replies_move_before(replies, name) || is_dropped_by_parsed(session, said, name);
+        return px_replies_move_before(replies, name) ||
+               is_dropped_by_parsed(session, decoded, name);
     return px_replies_move(replies, name) || (parsed && replies->count > 0);
 }
 
 px_step px_extended(px_session *session, char type, pgw_slice message)
 {
-    px_said said = px_said_of(type, message);
-    if (name_is_moving(session, &said) || px_draft_waits(session, &said)) {
+    px_client_message decoded = px_client_message_of(type, message);
+    if (name_is_moving(session, &decoded) || px_raw_parse_waits(session, &decoded)) {
         px_ask_for_answers(session);
         return PX_STEP_LATER;
     }
@@ -447,18 +455,18 @@ px_step px_extended(px_session *session, char type, pgw_slice message)
         px_prepared_names_set_looked(&session->names, false);
     switch (type) {
     case 'P':
-        return on_parse(session, &said);
+        return on_parse(session, &decoded);
     case 'B':
-        step = on_bind(session, &said);
+        step = on_bind(session, &decoded);
         px_prepared_names_set_looked(&session->names,
                                      session->names.looked && step == PX_STEP_LATER);
         return step;
     case 'D':
-        return on_describe(session, &said);
+        return on_describe(session, &decoded);
     case 'E':
-        return on_execute(session, &said);
+        return on_execute(session, &decoded);
     case 'C':
-        return on_close(session, &said);
+        return on_close(session, &decoded);
     case 'S':
         return px_sync(session);
     default:

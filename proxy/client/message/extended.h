@@ -1,6 +1,6 @@
 /*
- * extended: messages of the extended protocol that concern a configured table: held for a unit, or
- * rewritten for the own link.
+ * extended: messages of the extended protocol that concern a configured table: held for a write
+ * group, or rewritten for the own link.
  */
 #ifndef PX_EXTENDED_H
 #define PX_EXTENDED_H

@@ -4,12 +4,12 @@
 #include "proxy/backend/base/classify.h"
 #include "proxy/client/answer/copied.h"
 #include "proxy/client/answer/errors.h"
-#include "proxy/client/answer/parts.h"
+#include "proxy/client/answer/split_query.h"
 #include "proxy/client/core/riding.h"
 #include "proxy/client/link/own_link.h"
-#include "proxy/client/link/settle.h"
+#include "proxy/client/link/sync_state.h"
 #include "proxy/client/numbers/keys.h"
-#include "proxy/client/numbers/refill.h"
+#include "proxy/client/numbers/sequence_refill.h"
 #include "proxy/client/prepared/forward.h"
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/describe.h"
@@ -51,7 +51,7 @@ static void put_body(px_session *session, char type, const pgw_buf *body)
 
 void px_failure_put(px_session *session, char type, const pgw_buf *body)
 {
-    size_t before = px_parts_before(session);
+    size_t before = px_split_query_before(session);
     pgw_buf placed = {0};
     if (before > 0 && (type == 'E' || type == 'N'))
         place(before, body, &placed);
@@ -118,7 +118,7 @@ static void put_refusal(px_session *session, const pgw_error *refusal)
     pgw_buf out = {0};
     pgw_error told = *refusal;
     if (told.position > 0)
-        told.position += px_parts_before(session);
+        told.position += px_split_query_before(session);
     pgw_error_write(&told, "ERROR", &out);
     px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
@@ -147,7 +147,7 @@ static px_fate show_error(px_session *session, const px_reply *head, pgw_slice b
         px_error_of_others(px_changes_told(session), body, &out);
         px_error_explain(session->worker, session->who.identity, px_changes_told(session), false,
                          &out);
-        if (pgw_slice_eq(pgw_slice_buf(&out), body) && px_parts_before(session) == 0)
+        if (pgw_slice_eq(pgw_slice_buf(&out), body) && px_split_query_before(session) == 0)
             what = PX_SHOW;
         else
             px_failure_put(session, 'E', &out);
@@ -189,8 +189,8 @@ static bool notice_stale(px_session *session, const px_reply *head, pgw_slice bo
     if (head == NULL || (head->plan == NULL && head->text == NULL && head->lookups == NULL) ||
         px_error_refusal(head, body) != NULL)
         return false;
-    bool by_key = head->lookups != NULL || (head->text != NULL && head->text->script.changes);
-    bool denied = by_key && pgw_slice_eq_str(pgw_error_field(body, 'C'), "42501");
+    bool lookup_bind = head->lookups != NULL || (head->text != NULL && head->text->script.changes);
+    bool denied = lookup_bind && pgw_slice_eq_str(pgw_error_field(body, 'C'), "42501");
     bool stale = denied || px_classify(body) == PX_ERROR_STALE;
     if (stale)
         px_changes_stale(session);
@@ -202,7 +202,7 @@ static bool notice_stale(px_session *session, const px_reply *head, pgw_slice bo
 static bool describe_again(px_session *session)
 {
     px_group *group = &session->group;
-    if (session->own.unsynced || session->units.repeated || group->count == 0 ||
+    if (session->own.unsynced || session->write_groups.repeated || group->count == 0 ||
         px_group_is_answered(group))
         return false;
     size_t asked = PX_GROUP_NONE;
@@ -213,7 +213,7 @@ static bool describe_again(px_session *session)
             asked = i;
     }
     px_group_set_on_link(group, asked, false);
-    px_owner_repeat(&session->units);
+    px_submitter_repeat(&session->write_groups);
     return true;
 }
 
@@ -320,7 +320,7 @@ static void skip_to_sync(px_session *session)
         sync_behind_query(session);
     } else if (replies->count == 0 && session->own.unsynced) {
         px_pending_skip(&session->pending, true);
-        px_settle_skipped(session);
+        px_sync_state_skipped(session);
     }
 }
 
@@ -347,11 +347,11 @@ static px_fate on_question_failed(px_session *session, pgw_slice body)
     bool shown = session->own.fatal || (session->own.unsynced && !ours);
     px_fate what = shown ? PX_SHOW : PX_HIDE;
     if (ours)
-        px_refill_end(session, true);
+        px_sequence_refill_end(session, true);
     else if (!session->own.fatal && keys)
         px_keys_failed(session, body);
     else if (!session->own.fatal)
-        px_settle_failed(session, body);
+        px_sync_state_failed(session, body);
     if (what == PX_SHOW && !session->own.fatal)
         px_count_error(session->worker->metrics, pgw_error_field(body, 'C'));
     if (px_replies_head(&session->pending.replies)->kind != PX_REPLY_QUERY)
@@ -463,7 +463,7 @@ static px_fate on_failure(px_session *session, pgw_slice body)
     bool described = describing && !again;
     bool later = described && px_forward_fails(session, body);
     bool hidden = again || later || (head != NULL && head->silent);
-    px_parts_fail(session);
+    px_split_query_fail(session);
     px_fate what = hidden ? PX_HIDE : show_error(session, head, body);
     px_own_end_copy_in(&session->own);
     if (described && !later)

@@ -58,13 +58,13 @@ static bool has_nothing_of_ours(const px_session *session)
     const px_state *known = &session->known;
     return names->statements.ours == 0 && names->portals.names.count == 0 &&
            names->prepares == NULL && names->deallocates == NULL && names->describing == NULL &&
-           !known->moving && !known->keyed && !known->by_key && !px_stores_may(session) &&
+           !known->moving && !known->keyed && !known->lookup_bind && !px_stores_may(session) &&
            px_statements_away(&names->statements) == NULL;
 }
 
 /* The statement of the Bind message that the input begins with, to the unnamed portal; its frame.
  * NULL: another message, or a statement that is not inert. */
-static const px_foreign *bound(px_session *session, pgw_slice input, pgw_frame *frame)
+static const px_passthrough *bound(px_session *session, pgw_slice input, pgw_frame *frame)
 {
     enum { NAME = PGW_HEADER + 1 }; /* the statement's name, behind the portal's empty one */
     if (pgw_frame_next(input, frame) != PGW_FRAME_OK || frame->size > input.len ||
@@ -76,11 +76,11 @@ static const px_foreign *bound(px_session *session, pgw_slice input, pgw_frame *
         return NULL;
     name = pgw_name_significant(name);
     px_statement *statement = px_statements_find(&session->names.statements, name);
-    const px_foreign *foreign = px_state_foreign(session, statement, name);
-    bool inert = foreign != NULL && foreign->inert &&
+    const px_passthrough *passthrough = px_state_passthrough(session, statement, name);
+    bool inert = passthrough != NULL && passthrough->inert &&
                  (statement == NULL || statement->lookups == NULL) &&
                  px_names_reads(session, statement, name) == NULL;
-    return inert ? foreign : NULL;
+    return inert ? passthrough : NULL;
 }
 
 /* The place behind the message, if it is the next; else `at`. */
@@ -108,11 +108,11 @@ bool px_inert_relay(px_session *session)
     if (input.len == 0 || *input.ptr != 'B' || !has_nothing_of_ours(session) ||
         !is_undisturbed(session))
         return false;
-    const px_foreign *foreign = bound(session, input, &bind);
-    size_t len = foreign != NULL ? length(input, bind.size) : 0;
+    const px_passthrough *passthrough = bound(session, input, &bind);
+    size_t len = passthrough != NULL ? length(input, bind.size) : 0;
     if (len == 0 || !px_session_need_link(session))
         return false;
-    px_state_note_bound(session, foreign->effects, PGW_LITERAL(""));
+    px_state_note_bound(session, passthrough->effects, PGW_LITERAL(""));
     px_state_note_execute(session);
     px_replies_push(&session->pending.replies, PX_REPLY_QUERY)->group = true;
     px_own_close_group(&session->own);

@@ -6,16 +6,16 @@
 #include "proxy/batch/register.h"
 #include "proxy/client/answer/ended.h"
 #include "proxy/client/answer/outcome.h"
-#include "proxy/client/answer/owed.h"
+#include "proxy/client/answer/synthesized.h"
 #include "proxy/client/answer/relay.h"
 #include "proxy/client/core/kept.h"
 #include "proxy/client/core/riding.h"
 #include "proxy/client/core/settings.h"
-#include "proxy/client/link/settle.h"
+#include "proxy/client/link/sync_state.h"
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/names.h"
 #include "proxy/client/standing/script.h"
-#include "proxy/ingest/obstacles.h"
+#include "proxy/ingest/blockers.h"
 #include "proxy/ingest/submit.h"
 #include "rewrite/insert/render.h"
 #include "rewrite/insert/returned.h"
@@ -165,12 +165,12 @@ static const rw_table *table_of(const px_kept_statement *statement)
                                    : statement->plan->insert->table;
 }
 
-/* Whether a statement is like one that is kept, by its table or plan: behind PX_UNIT_MOST
- * statements all must be, for a unit has so many tables and prepared statements at most. */
+/* Whether a statement is like one that is kept, by its table or plan: behind PX_WRITE_GROUP_MOST
+ * statements all must be, for a write group has so many tables and prepared statements at most. */
 static bool is_like_one(const px_kept *kept, const rw_table *table, const px_plan *plan)
 {
-    bool like = px_kept_count(kept) < PX_UNIT_MOST;
-    for (size_t i = 0; !like && i < PX_UNIT_MOST; i++)
+    bool like = px_kept_count(kept) < PX_WRITE_GROUP_MOST;
+    for (size_t i = 0; !like && i < PX_WRITE_GROUP_MOST; i++)
         like = plan != NULL ? strcmp(kept->all[i].plan->name, plan->name) == 0
                             : table_of(&kept->all[i]) == table;
     return like;
@@ -195,7 +195,7 @@ static bool takes_text(const px_session *session, const px_text *text)
             !is_fit(session, is_like_one(kept, insert->table, NULL), PX_ORDINARY_SIZE))
             return false;
     }
-    return px_kept_count(kept) > 0 || count <= PX_UNIT_MOST || is_like_one(kept, NULL, NULL);
+    return px_kept_count(kept) > 0 || count <= PX_WRITE_GROUP_MOST || is_like_one(kept, NULL, NULL);
 }
 
 bool px_lazy_keeps_text(px_session *session, px_text *text)
@@ -231,23 +231,23 @@ static bool takes_bind(px_session *session, const px_held *bind, pgw_arena *aren
     const px_kept *kept = session->own.begun->kept;
     px_plan *plan = bind->plan;
     px_bound bound;
-    if (bind->said->as.bind.portal.len > 0 ||
+    if (bind->decoded->as.bind.portal.len > 0 ||
         !px_lazy_takes(session, plan->insert, plan->catalog) || !is_like_one(kept, NULL, plan) ||
-        !px_bind_keys(session->worker, plan, &bind->said->as.bind, &session->who.identity->env,
+        !px_bind_keys(session->worker, plan, &bind->decoded->as.bind, &session->who.identity->env,
                       arena, &bound))
         return false;
     px_plan *other = px_plan_for_bind(plan, bound.keys);
     px_plan_drop(other);
     if (other != NULL || !knows_rows(plan->insert, bound.keys))
         return false;
-    write_rows(plan->insert, bound.keys, bind->said->as.bind.results, rows);
+    write_rows(plan->insert, bound.keys, bind->decoded->as.bind.results, rows);
     return true;
 }
 
 /* Whether an Execute has all rows of its statement. */
 static bool runs_all(const px_held *execute, const px_plan *plan)
 {
-    uint32_t most = execute->said->as.execute.max_rows;
+    uint32_t most = execute->decoded->as.execute.max_rows;
     return plan->insert->returning == 0 || most == 0 || most > plan->insert->row_count;
 }
 
@@ -284,13 +284,13 @@ static void keep_group(px_session *session, const pgw_buf *rows, size_t executed
             continue;
         const px_held *bind = &group->held[px_group_executed(group, i)];
         told[at] = (px_told){bind->plan->insert->row_count, pgw_slice_buf(&rows[at])};
-        px_kept_add_bind(&session->own.begun->kept, bind->plan, bind->said, told[at],
-                         sizeof *bind->said + bind->said->message.len);
+        px_kept_add_bind(&session->own.begun->kept, bind->plan, bind->decoded, told[at],
+                         sizeof *bind->decoded + bind->decoded->message.len);
         at++;
     }
     const px_outcome outcome = {.told = told};
-    px_owed_write(session, group->count, &outcome, &out);
-    px_owed_end(session, &out);
+    px_synthesized_write(session, group->count, &outcome, &out);
+    px_synthesized_end(session, &out);
     free(told);
 }
 
@@ -312,19 +312,19 @@ bool px_lazy_keeps_group(px_session *session)
 
 /* ---- savepoints ---- */
 
-bool px_lazy_keeps_savepoint(px_session *session, const rw_transaction *said, pgw_slice text)
+bool px_lazy_keeps_savepoint(px_session *session, const rw_transaction *decoded, pgw_slice text)
 {
     px_kept **kept = &session->own.begun->kept;
     if (!px_lazy_may(session) || !has_room(session, text.len, 0))
         return false;
-    if (said->word == RW_TRANSACTION_SAVEPOINT)
-        px_kept_set_savepoint(kept, said->savepoint, text);
+    if (decoded->word == RW_TRANSACTION_SAVEPOINT)
+        px_kept_set_savepoint(kept, decoded->savepoint, text);
     else if (*kept == NULL)
         return false;
-    else if (said->word == RW_TRANSACTION_RELEASE)
-        return is_fit(session, px_kept_release(*kept, said->savepoint), PX_ORDINARY_SAVEPOINT);
+    else if (decoded->word == RW_TRANSACTION_RELEASE)
+        return is_fit(session, px_kept_release(*kept, decoded->savepoint), PX_ORDINARY_SAVEPOINT);
     else
-        return px_kept_roll_back_to(*kept, said->savepoint);
+        return px_kept_roll_back_to(*kept, decoded->savepoint);
     return true;
 }
 
@@ -357,7 +357,7 @@ static bool is_same(const px_session *session, const px_kept *kept, const px_tex
         text->script.count == kept->count && text->script.inserts == kept->count && !text->refused;
     for (size_t i = 0; i < kept->count && same; i++) {
         const rw_insert *insert = text->script.statements[i].insert;
-        same = insert->obstacle == RW_BATCHABLE && insert->row_count == kept->all[i].told.rows &&
+        same = insert->blocker == RW_BATCHABLE && insert->row_count == kept->all[i].told.rows &&
                insert->wanted_count == 0 && text->superseded[i] == 0 &&
                px_lazy_takes(session, insert, text->catalog);
     }
@@ -390,7 +390,7 @@ static bool submit_text(px_session *session, const px_standing *standing)
     px_text *text = text_of(session, session->own.begun->kept);
     if (text == NULL)
         return false;
-    px_submit_script(&session->units, standing, text);
+    px_submit_script(&session->write_groups, standing, text);
     px_text_drop(text);
     return true;
 }
@@ -403,7 +403,7 @@ static bool submit_binds(px_session *session, const px_standing *standing)
     for (size_t i = 0; i < kept->count; i++)
         list[i] = (px_execution){kept->all[i].plan, &kept->all[i].bind->as.bind, 0};
     const px_executions all = {list, kept->count};
-    px_submission what = px_submit_bound(&session->units, standing, &all, &unfit);
+    px_submission what = px_submit_bound(&session->write_groups, standing, &all, &unfit);
     free(list);
     return what == PX_SUBMITTED;
 }
@@ -419,7 +419,7 @@ bool px_lazy_commits(px_session *session)
                      (text ? submit_text : submit_binds)(session, &standing);
     begun->reason = PX_ORDINARY_COMMIT;
     if (submitted)
-        px_session_set_wait(session, PX_WAIT_UNIT);
+        px_session_set_wait(session, PX_WAIT_WRITE_GROUP);
     return submitted;
 }
 
@@ -443,7 +443,7 @@ static void write_text(px_session *session, const px_kept_statement *statement, 
     pgw_buf sql = {0};
     if (statement->at == 0) {
         px_standing standing = px_session_standing(session);
-        px_obstacle_count_text(&session->units, &standing, text);
+        px_blocker_count_text(&session->write_groups, &standing, text);
         px_script_note(session, &text->script, false);
         px_text_spell(text, &session->who.identity->env);
     }
@@ -468,7 +468,7 @@ static void write_bind(px_session *session, const px_kept_statement *statement, 
         px_bind_spell(plan->types, px_bind_feeding(plan, &arena), bind, &now, &arena);
     if (known && px_bind_write(plan, &spelled, names, &bound, &written, &bound.error)) {
         px_standing standing = px_session_standing(session);
-        px_obstacle_count_bind(&session->units, &standing, plan, &bound);
+        px_blocker_count_bind(&session->write_groups, &standing, plan, &bound);
         px_script_note_plan(session, plan);
         pgw_certainly(
             pgw_write_parse(KEPT, plan->rewritten, plan->declared, plan->declared_count, out));
@@ -532,13 +532,13 @@ void px_lazy_send(px_session *session)
     px_session_send_begun(session);
     begun->state = PX_BEGUN_SENT;
     begun->lazy = false;
-    px_owner_end_reroute(&session->units);
+    px_submitter_end_reroute(&session->write_groups);
     begun->kept->sent = true;
     pgw_write_close('S', KEPT, &out); /* a kept statement that failed has left the name there */
     push(session, PX_REPLY_CLOSE, PX_KEPT_NONE);
     if (begun->commits)
         write_waited(session, &out);
-    px_owner_go_on(&session->units); /* the COMMIT has waited, and waits no more */
+    px_submitter_go_on(&session->write_groups); /* the COMMIT has waited, and waits no more */
     for (size_t i = 0; i < begun->kept->count; i++) {
         const px_kept_statement *statement = &begun->kept->all[i];
         write_savepoints(session, i, &savepoint, &out);
@@ -581,7 +581,7 @@ bool px_lazy_tells(px_session *session, pgw_frame frame)
     pgw_certainly(pgw_end(&error, at));
     px_count_error(session->worker->metrics, pgw_error_field(pgw_slice_buf(&begun->failure), 'C'));
     pgw_buf_clear(&begun->failure);
-    px_owner_end_reroute(&session->units);
+    px_submitter_end_reroute(&session->write_groups);
     px_session_drop_group(session);
     if (begun->commits)
         px_ended_commit(session, &error);

@@ -1,7 +1,7 @@
 /*
  * lazy: keeps a transaction (transactions: lazy) of INSERTs that could be batched: each is read,
- * hashed and answered at once, and COMMIT makes one unit of them. Anything else makes it ordinary:
- * BEGIN and what was kept go to the own link (px_session_need_link()).
+ * hashed and answered at once, and COMMIT makes one write group of them. Anything else makes it
+ * ordinary: BEGIN and what was kept go to the own link (px_session_need_link()).
  */
 #ifndef PX_LAZY_H
 #define PX_LAZY_H
@@ -29,14 +29,14 @@ bool px_lazy_keeps_text(px_session *session, px_text *text);
 bool px_lazy_keeps_group(px_session *session);
 /* Sets a savepoint among what is kept, or returns to one or releases one of them; `text` is the
  * statement. The caller answers. False: it is to go its ordinary way. */
-bool px_lazy_keeps_savepoint(px_session *session, const rw_transaction *said, pgw_slice text);
+bool px_lazy_keeps_savepoint(px_session *session, const rw_transaction *decoded, pgw_slice text);
 /* Submits what was kept, for its COMMIT is at hand: then the session waits for the outcome, which
  * answers it (outcome.h). False: it is to be sent, with that COMMIT behind it. */
 bool px_lazy_commits(px_session *session);
 /* Answers whatever is at hand with the error of a kept INSERT that has failed on the session's own
  * link. False: none has. */
 bool px_lazy_tells(px_session *session, pgw_frame frame);
-/* Sends what was kept to the own link (ready), with a Sync (px_session_life). */
+/* Sends what was kept to the own link (ready), with a Sync (px_session_io). */
 void px_lazy_send(px_session *session);
 
 #endif

@@ -3,18 +3,18 @@
 #include "protocol/backend.h"
 #include "proxy/backend/base/greeting.h"
 #include "proxy/client/answer/copied.h"
-#include "proxy/client/answer/parts.h"
+#include "proxy/client/answer/split_query.h"
 #include "proxy/client/core/kept.h"
 #include "proxy/client/core/riding.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/core/settings.h"
 #include "proxy/client/link/own_link.h"
-#include "proxy/client/link/own_look.h"
-#include "proxy/client/link/settle.h"
+#include "proxy/client/link/schema_probe.h"
+#include "proxy/client/link/sync_state.h"
 #include "proxy/client/message/failure.h"
-#include "proxy/client/numbers/drawn.h"
+#include "proxy/client/numbers/sequence_session.h"
 #include "proxy/client/numbers/keys.h"
-#include "proxy/client/numbers/refill.h"
+#include "proxy/client/numbers/sequence_refill.h"
 #include "proxy/client/prepared/forward.h"
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/doubt.h"
@@ -37,7 +37,7 @@ static void discard_all(px_session *session)
     px_settings_output(session, false);
     px_own_discard_state(&session->own);
     px_state_discard(session);
-    px_drawn_forget(session);
+    px_sequence_session_forget(session);
     for (size_t i = RW_REPORTED; i < RW_TRACKED; i++)
         px_settings_set(session, i, (pgw_slice){NULL, 0});
 }
@@ -48,7 +48,7 @@ static void after_statement(px_session *session, const px_text *text, size_t i)
     if (statement->effects & RW_EFFECT_DISCARD_ALL)
         discard_all(session);
     if (statement->effects & RW_EFFECT_PREPARE)
-        px_names_by_sql(session, text, i);
+        px_names_sql_execute(session, text, i);
     if ((statement->effects & RW_EFFECT_DEALLOCATE) && statement->name.len == 0)
         px_prepared_names_clear(&session->names);
     else if (statement->effects & RW_EFFECT_DEALLOCATE)
@@ -144,7 +144,7 @@ static px_fate on_setting(px_session *session, pgw_slice body)
     pgw_slice name, value;
     if (!pgw_parameter_status_decode(body, &name, &value))
         return PX_SHOW;
-    bool kept = px_parts_report(session, name, value);
+    bool kept = px_split_query_report(session, name, value);
     rw_tracked_setting setting = px_setting_of(name);
     if (setting < RW_TRACKED)
         px_settings_set(session, setting, value);
@@ -180,7 +180,7 @@ static px_fate on_ready(px_session *session, pgw_slice body)
         px_pending_decide(&session->pending);
         px_own_close_group(&session->own);
     }
-    if (asked && px_settle_ready(session))
+    if (asked && px_sync_state_ready(session))
         return PX_SHOW;
     if (described) {
         px_session_set_wait(session, PX_WAIT_NOTHING);
@@ -202,9 +202,9 @@ static void on_answered(px_session *session, px_asks asks)
     if (asks == PX_ASKS_KEYS)
         px_keys_answered(session);
     if (asks == PX_ASKS_AHEAD)
-        px_refill_end(session, true);
+        px_sequence_refill_end(session, true);
     else if (asks)
-        px_settle_answered(session);
+        px_sync_state_answered(session);
 }
 
 /* Ends the session, and so its transaction: the client was told otherwise before. */
@@ -304,7 +304,7 @@ static void described_otherwise(px_session *session, const px_reply *head)
     px_changes_stale(session);
     if (!head->describe_plan)
         return;
-    px_owner_repeat(&session->units);
+    px_submitter_repeat(&session->write_groups);
     px_group_lose_link(&session->group);
 }
 
@@ -425,7 +425,7 @@ static void on_copy_in(px_session *session, const px_reply *head)
 static bool takes_unseen(px_session *session, const px_reply *head, char type, pgw_slice body)
 {
     if (head->unseen == PX_UNSEEN_LOOK)
-        return px_own_look_take(session, type, body);
+        return px_schema_probe_take(session, type, body);
     if (head->unseen == PX_UNSEEN_ROLLBACK)
         return type == 'C' || type == 'N';
     if (head->unseen == PX_UNSEEN_BEGUN)
@@ -452,9 +452,9 @@ static px_fate on_message(px_session *session, char type, pgw_slice body)
         if (head->asks == PX_ASKS_KEYS)
             px_keys_row(session, body);
         else if (head->asks == PX_ASKS_AHEAD)
-            px_refill_row(session, body);
+            px_sequence_refill_row(session, body);
         else
-            px_settle_row(session, body);
+            px_sync_state_row(session, body);
         return PX_HIDE;
     case 'E':
         return px_failure(session, body);
@@ -491,8 +491,8 @@ static px_fate on_message(px_session *session, char type, pgw_slice body)
     }
 }
 
-/* Whether a message must be whole. One that comes unasked is passed on whole: a unit's answer may
- * come at any time, and must not stand in its middle. */
+/* Whether a message must be whole. One that comes unasked is passed on whole: a write group's
+ * answer may come at any time, and must not stand in its middle. */
 static bool needs_body(const px_session *session, char type, const px_reply *head)
 {
     if (head != NULL && head->unseen)
@@ -633,7 +633,8 @@ void px_reply_input(px_session *session)
 {
     if (!session->own.ready || session->state == PX_CLOSING)
         return;
-    if (px_submitted(&session->units)) { /* an end of the session would hide the unit's outcome */
+    if (px_submitted(&session->write_groups)) { /* an end of the session would hide the write
+                                                   group's outcome */
         if (px_link_input(session->own.link).len >= PX_STREAM_HIGH)
             px_link_pause(session->own.link);
         return;
@@ -657,7 +658,7 @@ void px_reply_input(px_session *session)
         !session->own.unsynced) /* all settings were reported before this ReadyForQuery */
         px_pending_know_zone(&session->pending);
     if (session->pending.replies.count == 0) {
-        px_refill_ask(session);
+        px_sequence_refill_ask(session);
         if (px_link_is_borrowed(link))
             px_own_link_leave(session);
     }

@@ -6,9 +6,9 @@
 #include "proxy/client/answer/outcome.h"
 #include "proxy/client/answer/refuse.h"
 #include "proxy/client/answer/relay.h"
-#include "proxy/client/answer/room.h"
+#include "proxy/client/answer/input_budget.h"
 #include "proxy/client/core/ask.h"
-#include "proxy/client/core/goodbye.h"
+#include "proxy/client/core/terminate.h"
 #include "proxy/client/core/riding.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/link/leaving.h"
@@ -17,9 +17,9 @@
 #include "proxy/client/message/inert.h"
 #include "proxy/client/message/lazy.h"
 #include "proxy/client/message/simple.h"
-#include "proxy/client/numbers/drawn.h"
-#include "proxy/client/numbers/refill.h"
-#include "proxy/client/prepared/by_key.h"
+#include "proxy/client/numbers/sequence_session.h"
+#include "proxy/client/numbers/sequence_refill.h"
+#include "proxy/client/prepared/lookup_bind.h"
 #include "proxy/client/prepared/forward.h"
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/describe.h"
@@ -64,7 +64,7 @@ static void send_told(px_session *session, pgw_frame frame)
 /* Whether the message must wait until it is known what the link is about to draw for others. */
 static bool must_wait_for_refill(px_session *session, pgw_slice message)
 {
-    if (!px_refill_is_asked(session) || !px_drawn_is_asked(message))
+    if (!px_sequence_refill_is_asked(session) || !px_sequence_session_is_asked(message))
         return false;
     px_session_set_wait(session, PX_WAIT_TURN);
     return true;
@@ -75,7 +75,7 @@ static bool handle_query(px_session *session, pgw_frame frame, pgw_slice message
     pgw_frame whole = frame;
     if (must_wait_for_refill(session, message))
         return false;
-    bool told = px_drawn_tell(session, 'Q', &message);
+    bool told = px_sequence_session_tell(session, 'Q', &message);
     whole.size = message.len;
     switch (px_simple(session, whole, message)) {
     case PX_STEP_LATER:
@@ -135,7 +135,7 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
         return true;
     }
     px_lookups *executed =
-        frame.type == 'E' && !session->own.copy_in ? px_by_key_bound(session, message) : NULL;
+        frame.type == 'E' && !session->own.copy_in ? px_lookup_bind_bound(session, message) : NULL;
     if (executed != NULL)
         px_ask_between(session, executed->before);
     if (!session->own.copy_in) {
@@ -146,7 +146,7 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
         pgw_slice name = {message.ptr + PGW_HEADER, 0};
         if (frame.type == 'P') {
             name.len = strnlen(name.ptr, message.len - PGW_HEADER);
-            px_names_foreign(session, reply, pgw_name_significant(name), message);
+            px_names_passthrough(session, reply, pgw_name_significant(name), message);
             px_state_note_draws(session, session->known.parsed.effects);
         } else if (reply->kind == PX_REPLY_CLOSE && session->names.statements.names.count > 0 &&
                    message.ptr[PGW_HEADER] == 'S' && message.len == frame.size) {
@@ -164,7 +164,8 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
     if (frame.type == 'P' && frame.size > PX_HOLD_BYTES) {
         px_relay_text(session, frame);
     } else if (frame.type == 'P' && session->hand.told.len > 0) {
-        px_drawn_keep(session, pgw_name_significant(pgw_slice_str(message.ptr + PGW_HEADER)));
+        px_sequence_session_keep(session,
+                                 pgw_name_significant(pgw_slice_str(message.ptr + PGW_HEADER)));
         send_told(session, frame);
     } else {
         px_relay(session, frame);
@@ -176,12 +177,12 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
 
 static bool handle_extended(px_session *session, pgw_frame frame, pgw_slice message)
 {
-    bool ours_possible = session->group.count > 0 || session->names.statements.ours > 0 ||
-                         frame.type == 'P' ||
-                         px_statements_away(&session->names.statements) != NULL ||
-                         (frame.type == 'C' && session->names.statements.names.count > 0) ||
-                         session->pending.replies.moving.count > 0 || session->known.moving ||
-                         session->known.keyed || session->known.by_key || px_stores_may(session);
+    bool ours_possible =
+        session->group.count > 0 || session->names.statements.ours > 0 || frame.type == 'P' ||
+        px_statements_away(&session->names.statements) != NULL ||
+        (frame.type == 'C' && session->names.statements.names.count > 0) ||
+        session->pending.replies.moving.count > 0 || session->known.moving ||
+        session->known.keyed || session->known.lookup_bind || px_stores_may(session);
     if (!ours_possible || frame.size > PX_HOLD_BYTES)
         return pass_extended(session, frame, message);
     if (message.len < frame.size)
@@ -189,12 +190,12 @@ static bool handle_extended(px_session *session, pgw_frame frame, pgw_slice mess
     message.len = frame.size;
     if (frame.type == 'E' && session->group.count == 0 && session->names.portals.ours == 0)
         return pass_extended(session, frame, message);
-    pgw_slice said = message;
+    pgw_slice decoded = message;
     if (frame.type == 'P' && must_wait_for_refill(session, message))
         return false;
     if (frame.type == 'P')
-        (void)px_drawn_tell(session, 'P', &said);
-    switch (px_extended(session, frame.type, said)) {
+        (void)px_sequence_session_tell(session, 'P', &decoded);
+    switch (px_extended(session, frame.type, decoded)) {
     case PX_STEP_LATER:
         return false;
     case PX_STEP_PASS:
@@ -360,16 +361,16 @@ static bool may_be_too_large_for_ours(const px_session *session, pgw_frame frame
 {
     return frame.type == 'B' && frame.size > PX_HOLD_BYTES &&
            (session->names.statements.ours > 0 || session->group.count > 0 ||
-            session->known.keyed || px_by_key_is_bound(session, message));
+            session->known.keyed || px_lookup_bind_is_bound(session, message));
 }
 
 static bool handle_terminate(px_session *session, pgw_frame frame, pgw_slice message)
 {
     if (message.len < frame.size)
         return false;
-    if (px_goodbye_has_to_wait(session))
+    if (px_terminate_has_to_wait(session))
         px_relay(session, frame);
-    px_goodbye(session);
+    px_terminate(session);
     return false;
 }
 
@@ -526,12 +527,12 @@ void px_request_process(px_session *session)
         px_describe_give_up(session);
     bool reads = px_session_is_read(session);
     if (reads && px_stream_ended(session->peer.stream)) {
-        px_goodbye(session);
+        px_terminate(session);
         reads = false;
     }
     if (!reads) {
-        px_room_settle(session);
-    } else if (!px_room_take(session)) {
+        px_input_budget_settle(session);
+    } else if (!px_input_budget_take(session)) {
         px_session_set_wait(session, PX_WAIT_ROOM);
         reads = false;
     }

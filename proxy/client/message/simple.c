@@ -7,24 +7,24 @@
 #include "proxy/batch/register.h"
 #include "proxy/client/answer/copied.h"
 #include "proxy/client/answer/outcome.h"
-#include "proxy/client/answer/parts.h"
+#include "proxy/client/answer/split_query.h"
 #include "proxy/client/answer/refuse.h"
 #include "proxy/client/core/parsed.h"
 #include "proxy/client/core/settings.h"
 #include "proxy/client/link/glance.h"
-#include "proxy/client/link/own_look.h"
-#include "proxy/client/link/settle.h"
+#include "proxy/client/link/schema_probe.h"
+#include "proxy/client/link/sync_state.h"
 #include "proxy/client/message/lazy.h"
 #include "proxy/client/numbers/keys.h"
-#include "proxy/client/numbers/refill.h"
-#include "proxy/client/prepared/by_sql.h"
+#include "proxy/client/numbers/sequence_refill.h"
+#include "proxy/client/prepared/sql_execute.h"
 #include "proxy/client/prepared/forward.h"
 #include "proxy/client/prepared/same.h"
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/doubt.h"
 #include "proxy/client/standing/names.h"
 #include "proxy/client/standing/script.h"
-#include "proxy/ingest/obstacles.h"
+#include "proxy/ingest/blockers.h"
 #include "proxy/ingest/reads.h"
 #include "proxy/ingest/submit.h"
 #include "rewrite/insert/render.h"
@@ -33,14 +33,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether the tables of the INSERTs surely fit one unit: they are one, or the statements are few.
+/* Whether the tables of the INSERTs surely fit one write group: they are one, or the statements are
+ * few.
  */
 static bool has_few_tables(const rw_script *script)
 {
     bool one = true;
     for (size_t i = 1; i < script->count; i++)
         one = one && script->statements[i].insert->table == script->statements[0].insert->table;
-    return one || script->count <= PX_UNIT_MOST;
+    return one || script->count <= PX_WRITE_GROUP_MOST;
 }
 
 /* Whether all statements are INSERTs that may share a transaction with others'. */
@@ -53,8 +54,9 @@ static bool script_is_batchable(const px_session *session, const px_text *text)
     px_standing standing = px_session_standing(session);
     for (size_t i = 0; i < script->count; i++) {
         const rw_insert *insert = script->statements[i].insert;
-        if (insert->obstacle != RW_BATCHABLE ||
-            px_obstacle(&session->units, &standing, session->who.identity, insert) != PX_COUNTERS)
+        if (insert->blocker != RW_BATCHABLE ||
+            px_blocker(&session->write_groups, &standing, session->who.identity, insert) !=
+                PX_NO_BLOCKER)
             return false;
     }
     return true;
@@ -99,7 +101,7 @@ static void send_text(px_session *session, px_text *text)
     pgw_buf_add_byte(&message, '\0');
     pgw_certainly(pgw_end(&message, begun));
     px_outcome_send_waited(session);
-    px_owner_go_on(&session->units);
+    px_submitter_go_on(&session->write_groups);
     px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
     px_reply_is_about(&session->pending.replies, reply, text);
     px_prepared_names_set_unnamed(&session->names, false);
@@ -181,10 +183,10 @@ static bool is_sure(px_session *session, const px_text *text)
 {
     const rw_script *script = &text->script;
     if (script->inserts > 0 || script->refused || script->changes)
-        return px_settle_query(session, text->catalog, text->text);
-    if (script->escapes && !px_settle_escapes(session, text->catalog))
+        return px_sync_state_query(session, text->catalog, text->text);
+    if (script->escapes && !px_sync_state_escapes(session, text->catalog))
         return false;
-    return px_settle_kind(session, text->catalog);
+    return px_sync_state_kind(session, text->catalog);
 }
 
 /* Whether the text is a COPY. Its rows are stored with hashes that nothing in the statement guards,
@@ -213,7 +215,7 @@ static px_step look_into(px_session *session, px_text *text)
     if (is_unread(session, text))
         return refuse_unread(session, text);
     if ((text->refused || text->script.unseen || is_copy(&text->script)) &&
-        px_own_look_doubts(session, text->catalog))
+        px_schema_probe_doubts(session, text->catalog))
         return PX_STEP_LATER;
     if (text->refused && is_answered_here(session, text))
         return answer_refusal(session, text);
@@ -224,9 +226,9 @@ static px_step look_into(px_session *session, px_text *text)
     if (batchable && !text->refused && px_session_idle(session)) {
         px_session_set_doubted(session, false);
         px_standing standing = px_session_standing(session);
-        px_submit_script(&session->units, &standing, text);
-        px_session_set_wait(session, PX_WAIT_UNIT);
-        px_refill_ask(session);
+        px_submit_script(&session->write_groups, &standing, text);
+        px_session_set_wait(session, PX_WAIT_WRITE_GROUP);
+        px_sequence_refill_ask(session);
         return PX_STEP_LATER; /* the message is consumed when it is answered */
     }
     if (batchable && !text->refused && session->own.begun != NULL &&
@@ -237,8 +239,8 @@ static px_step look_into(px_session *session, px_text *text)
     if (!px_session_need_link(session))
         return PX_STEP_LATER;
     px_standing standing = px_session_standing(session);
-    px_obstacle_count_text(&session->units, &standing, text);
-    px_owner_end_reroute(&session->units);
+    px_blocker_count_text(&session->write_groups, &standing, text);
+    px_submitter_end_reroute(&session->write_groups);
     px_session_set_doubted(session, false);
     send_text(session, text);
     return PX_STEP_DONE;
@@ -289,7 +291,7 @@ static px_step fill(px_session *session, px_text *text, const rw_catalog *view)
         return PX_STEP_LATER;
     const rw_answer *in_part = px_keys_in_part(session, &failed);
     const rw_answer *answers = in_part != NULL ? in_part : ask(session, text, &later, &error);
-    if (later || ((answers == NULL || in_part != NULL) && px_own_look_doubts_keys(session)))
+    if (later || ((answers == NULL || in_part != NULL) && px_schema_probe_doubts_keys(session)))
         return PX_STEP_LATER;
     px_text *filled = answers == NULL ? NULL
                                       : px_text_fill(session->worker, text, answers, view,
@@ -309,16 +311,16 @@ static px_step send_rest(px_session *session)
 {
     if (!px_session_need_link(session))
         return PX_STEP_LATER;
-    send_text(session, session->units.text);
-    px_owner_end_reroute(&session->units);
-    px_owner_drop_statement(&session->units);
+    send_text(session, session->write_groups.text);
+    px_submitter_end_reroute(&session->write_groups);
+    px_submitter_drop_statement(&session->write_groups);
     return PX_STEP_DONE;
 }
 
 /* Refuses a text for whose key the question has failed. */
 static px_step refuse_unanswered(px_session *session)
 {
-    if (px_own_look_doubts_keys(session))
+    if (px_schema_probe_doubts_keys(session))
         return PX_STEP_LATER;
     px_refuse(session, px_keys_failure(session), false);
     px_session_set_doubted(session, false);
@@ -353,16 +355,17 @@ static bool is_undisturbed(const px_session *session)
 static bool may_be_alike(const px_session *session, const px_template *it)
 {
     px_standing standing = px_session_standing(session);
-    return px_template_asks(it) || px_obstacle(&session->units, &standing, session->who.identity,
-                                               px_template_insert(it)) == PX_COUNTERS;
+    return px_template_asks(it) ||
+           px_blocker(&session->write_groups, &standing, session->who.identity,
+                      px_template_insert(it)) == PX_NO_BLOCKER;
 }
 
 /* Whether what the template says holds now. DONE: it does. PASS: the text is to be looked into. */
 static px_step check_template(px_session *session, pgw_slice text, const px_template *it)
 {
-    px_catalog *catalog = px_own_look_now(session);
+    px_catalog *catalog = px_schema_probe_now(session);
     bool same = catalog == px_template_catalog(it);
-    if (catalog == NULL || (same && !px_settle_query(session, catalog, text)))
+    if (catalog == NULL || (same && !px_sync_state_query(session, catalog, text)))
         return PX_STEP_LATER;
     /* Unqualified names mean what the file says. */
     bool usual = same && px_state_is_usual(session, catalog);
@@ -377,11 +380,11 @@ static px_step submit_like(px_session *session, px_likeness *of, const px_alike_
 {
     px_standing standing = px_session_standing(session);
     pgw_env env = px_settings_env(session);
-    if (!px_submit_alike(&session->units, &standing, of, asked, &env))
+    if (!px_submit_alike(&session->write_groups, &standing, of, asked, &env))
         return PX_STEP_PASS;
     px_session_set_doubted(session, false);
-    px_session_set_wait(session, PX_WAIT_UNIT);
-    px_refill_ask(session);
+    px_session_set_wait(session, PX_WAIT_WRITE_GROUP);
+    px_sequence_refill_ask(session);
     return PX_STEP_LATER;
 }
 
@@ -452,25 +455,26 @@ static px_step look(px_session *session, pgw_slice text);
 static px_step look_until(px_session *session, const px_text *text, size_t cut)
 {
     pgw_slice first = {text->text.ptr, text->script.statements[cut].start};
-    return px_parts_begin(session, text, cut) ? look(session, first) : PX_STEP_LATER;
+    return px_split_query_begin(session, text, cut) ? look(session, first) : PX_STEP_LATER;
 }
 
 static px_step look(px_session *session, pgw_slice text)
 {
     rw_catalog view;
-    px_catalog *catalog = px_own_look_script(session, text);
+    px_catalog *catalog = px_schema_probe_script(session, text);
     if (catalog == NULL)
         return PX_STEP_LATER;
     /* A text that was parsed before is looked at by what is sure, as then. */
-    if (px_parsed_is_of(session, text, catalog) && !px_settle_query(session, catalog, text))
+    if (px_parsed_is_of(session, text, catalog) && !px_sync_state_query(session, catalog, text))
         return PX_STEP_LATER;
     px_state_view(session, catalog, &view);
     px_text *parsed = px_parsed(session, text, catalog, &view);
     parsed->altered = px_changes_unseen(session);
     parsed->remembered = px_statements_have_room(&session->names.statements, text.len);
-    parsed->executes = px_names_may_execute(session, text) && px_by_sql_is_executed(session, text);
+    parsed->executes =
+        px_names_may_execute(session, text) && px_sql_execute_is_executed(session, text);
     parsed->moved = view.moved;
-    size_t cut = px_parts_cut(session, parsed);
+    size_t cut = px_split_query_cut(session, parsed);
     bool wants = cut == 0 && px_text_wants(parsed, NULL) > 0 && !parsed->altered;
     bool elsewhere = cut == 0 && is_elsewhere(session, &parsed->script);
     px_step step = cut > 0     ? look_until(session, parsed, cut)
@@ -488,7 +492,7 @@ static px_step renew_executed(px_session *session, pgw_slice text)
 {
     if (!px_names_may_execute(session, text))
         return PX_STEP_PASS;
-    if (!px_session_need_link(session) || px_by_sql_renew(session, text) == PX_STEP_LATER)
+    if (!px_session_need_link(session) || px_sql_execute_renew(session, text) == PX_STEP_LATER)
         return PX_STEP_LATER;
     px_names_of_execute(session, text);
     return PX_STEP_PASS;
@@ -497,8 +501,8 @@ static px_step renew_executed(px_session *session, pgw_slice text)
 static px_step look_at_next(px_session *session)
 {
     pgw_error error;
-    pgw_slice part = px_parts_at_hand(session);
-    if (px_parts_are_readable(session, &error))
+    pgw_slice part = px_split_query_at_hand(session);
+    if (px_split_query_are_readable(session, &error))
         return renew_executed(session, part) == PX_STEP_PASS ? look(session, part) : PX_STEP_LATER;
     px_refuse(session, &error, false);
     return PX_STEP_DONE;
@@ -508,11 +512,11 @@ static px_step look_at_next(px_session *session)
 static px_step go_on(px_session *session, px_step step)
 {
     while (session->hand.parts != NULL && step == PX_STEP_DONE) {
-        px_parts_sent(session);
+        px_split_query_sent(session);
         if (session->wait != PX_WAIT_NOTHING)
             return PX_STEP_LATER;
-        if (px_parts_are_over(session))
-            return px_parts_end(session) ? PX_STEP_DONE : PX_STEP_LATER;
+        if (px_split_query_are_over(session))
+            return px_split_query_end(session) ? PX_STEP_DONE : PX_STEP_LATER;
         step = look_at_next(session);
     }
     return step;
@@ -524,8 +528,8 @@ static px_step look_at_part(px_session *session)
         px_session_set_wait(session, PX_WAIT_IDLE);
         return PX_STEP_LATER;
     }
-    if (px_parts_are_over(session))
-        return px_parts_end(session) ? PX_STEP_DONE : PX_STEP_LATER;
+    if (px_split_query_are_over(session))
+        return px_split_query_end(session) ? PX_STEP_DONE : PX_STEP_LATER;
     size_t failed;
     px_step step = px_keys_failure(session) != NULL && px_keys_in_part(session, &failed) == NULL
                        ? refuse_unanswered(session)

@@ -3,10 +3,10 @@
 #include "protocol/backend.h"
 #include "protocol/frontend.h"
 #include "proxy/batch/register.h"
-#include "proxy/client/answer/owed.h"
-#include "proxy/client/link/own_look.h"
+#include "proxy/client/answer/synthesized.h"
+#include "proxy/client/link/schema_probe.h"
 #include "proxy/client/message/lazy.h"
-#include "proxy/client/numbers/refill.h"
+#include "proxy/client/numbers/sequence_refill.h"
 #include "proxy/client/prepared/forward.h"
 #include "proxy/client/prepared/prepare.h"
 #include "proxy/client/prepared/prepare_again.h"
@@ -18,9 +18,9 @@ static px_step sync_on_link(px_session *session)
 {
     px_step step = px_forward_group(session) ? PX_STEP_PASS : PX_STEP_LATER;
     if (step != PX_STEP_LATER)
-        px_owner_end_reroute(&session->units);
-    if (!session->units.rerouted)
-        px_owner_drop_statement(&session->units);
+        px_submitter_end_reroute(&session->write_groups);
+    if (!session->write_groups.rerouted)
+        px_submitter_drop_statement(&session->write_groups);
     return step;
 }
 
@@ -33,20 +33,21 @@ static px_step plan_again(px_session *session, size_t i, px_plan **fresh)
     pgw_slice name = {NULL, 0};
     *fresh = NULL;
     if (held->type == 'P' && !held->answered) {
-        pgw_parse parse = held->said->as.parse; /* a copy, for the group may be refused and freed */
+        pgw_parse parse =
+            held->decoded->as.parse; /* a copy, for the group may be refused and freed */
         *fresh = held->plan;
         return px_prepare(session, &parse, fresh);
     }
     if (held->type == 'P')
-        name = held->said->as.parse.name;
+        name = held->decoded->as.parse.name;
     else if (held->about != PX_GROUP_NONE)
         *fresh = held->type == 'E' || group->held[held->about].type == 'P'
                      ? group->held[held->about].plan
                      : NULL;
     else if (held->type == 'B')
-        name = held->said->as.bind.statement;
+        name = held->decoded->as.bind.statement;
     else if (held->type != 'E')
-        name = held->said->as.target.name;
+        name = held->decoded->as.target.name;
     if (name.ptr != NULL) {
         px_statement *statement = px_statements_find(&session->names.statements, name);
         px_step step = px_prepare_again(session, name, &statement);
@@ -92,8 +93,8 @@ static px_step replan(px_session *session, size_t i)
     session->hand.replans = 0;
     if (step == PX_STEP_LATER)
         return step;
-    px_owner_note_reroute(&session->units,
-                          fresh == NULL || fresh->insert->obstacle != RW_BATCHABLE);
+    px_submitter_note_reroute(&session->write_groups,
+                              fresh == NULL || fresh->insert->blocker != RW_BATCHABLE);
     if (group->count == 0) /* the group was refused */
         return PX_STEP_DONE;
     px_group_replan(group, i, fresh);
@@ -116,19 +117,19 @@ static px_step plan_all_again(px_session *session)
 static px_step answer_all(px_session *session)
 {
     pgw_buf out = {0};
-    px_owed_write(session, session->group.count, NULL, &out);
-    px_owed_end(session, &out);
+    px_synthesized_write(session, session->group.count, NULL, &out);
+    px_synthesized_end(session, &out);
     return PX_STEP_DONE;
 }
 
 /* Looks at the tables again, and has plans made anew, once a group. True: the session waits. */
 static bool looks_again(px_session *session)
 {
-    if (session->units.repeated)
+    if (session->write_groups.repeated)
         return false;
-    px_owner_repeat(&session->units);
+    px_submitter_repeat(&session->write_groups);
     px_session_set_doubted(session, false);
-    bool waits = px_own_look_doubts(session, NULL);
+    bool waits = px_schema_probe_doubts(session, NULL);
     px_session_set_doubted(session, false);
     return waits;
 }
@@ -171,25 +172,26 @@ static px_submission submit_executions(px_session *session, size_t *at, px_unfit
         at[all.count] = i;
         const px_held *bind = &group->held[px_group_executed(group, i)];
         bool returns = plan->insert->returning > 0;
-        list[all.count++] = (px_execution){plan, &bind->said->as.bind,
-                                           returns ? group->held[i].said->as.execute.max_rows : 0};
+        list[all.count++] =
+            (px_execution){plan, &bind->decoded->as.bind,
+                           returns ? group->held[i].decoded->as.execute.max_rows : 0};
     }
     px_standing standing = px_session_standing(session);
-    return px_submit_bound(&session->units, &standing, &all, unfit);
+    return px_submit_bound(&session->write_groups, &standing, &all, unfit);
 }
 
 static void answer_unfit(px_session *session, const px_unfit *unfit, size_t execute)
 {
     pgw_buf out = {0};
     size_t at = unfit->at_bind ? px_group_executed(&session->group, execute) : execute;
-    px_owed_write(session, at, NULL, &out);
+    px_synthesized_write(session, at, NULL, &out);
     pgw_error_write(&unfit->error, "ERROR", &out);
     px_count_error(session->worker->metrics, pgw_slice_str(unfit->error.sqlstate));
-    px_owed_end(session, &out);
+    px_synthesized_end(session, &out);
 }
 
-/* The group is a unit, whose outcome will answer it (LATER); or it is for the own link (PASS); or
- * it is refused (DONE). */
+/* The group is a write group, whose outcome will answer it (LATER); or it is for the own link
+ * (PASS); or it is refused (DONE). */
 static px_step submit_group(px_session *session)
 {
     if (session->own.status != 'I')
@@ -205,8 +207,8 @@ static px_step submit_group(px_session *session)
         pgw_arena_alloc(&session->group.memory, count_executions(&session->group) * sizeof *at);
     px_submission what = submit_executions(session, at, &unfit);
     if (what == PX_SUBMITTED) {
-        px_session_set_wait(session, PX_WAIT_UNIT);
-        px_refill_ask(session);
+        px_session_set_wait(session, PX_WAIT_WRITE_GROUP);
+        px_sequence_refill_ask(session);
     } else if (unfit.error.sqlstate[0] != '\0' && looks_again(session)) {
         what = PX_SUBMITTED; /* waits: the key's column may be another than was known */
     } else if (what == PX_SUBMIT_REFUSED) {
@@ -242,23 +244,23 @@ static bool is_bulk(const px_group *group)
     return rows > px_catalog_config(first->catalog, first->insert->table)->batch.rows / 2;
 }
 
-/* Whether what is executed can be a unit. Where one of several statements is new it is described as
- * it goes to the own link: its client does not wait for one after the other, which may all be texts
- * that never come again. */
-static bool may_be_unit(px_group *group)
+/* Whether what is executed can be a write group. Where one of several statements is new it is
+ * described as it goes to the own link: its client does not wait for one after the other, which may
+ * all be texts that never come again. */
+static bool may_be_write_group(px_group *group)
 {
     size_t statements = px_group_count_statements(group);
     px_group_describe(group, statements > 1 && has_new(group));
     if (!px_group_runs_all(group) || group->describes)
         return false;
-    return statements <= 1 || (statements <= PX_UNIT_MOST && !is_bulk(group));
+    return statements <= 1 || (statements <= PX_WRITE_GROUP_MOST && !is_bulk(group));
 }
 
 px_step px_sync(px_session *session)
 {
-    if (session->units.repeated && plan_all_again(session) == PX_STEP_LATER)
+    if (session->write_groups.repeated && plan_all_again(session) == PX_STEP_LATER)
         return PX_STEP_LATER;
-    if (session->units.rerouted || !may_be_unit(&session->group))
+    if (session->write_groups.rerouted || !may_be_write_group(&session->group))
         return sync_on_link(session);
     if (!px_describe_group(session, false))
         return PX_STEP_LATER;
@@ -272,15 +274,15 @@ px_step px_sync(px_session *session)
 
 px_step px_sync_flush(px_session *session)
 {
-    if (session->units.repeated && plan_all_again(session) == PX_STEP_LATER)
+    if (session->write_groups.repeated && plan_all_again(session) == PX_STEP_LATER)
         return PX_STEP_LATER;
-    if (session->units.rerouted || px_group_has(&session->group, "BE"))
+    if (session->write_groups.rerouted || px_group_has(&session->group, "BE"))
         return px_forward_group(session) ? PX_STEP_PASS : PX_STEP_LATER;
     if (!px_describe_group(session, false) || looks_at_hearsay(session))
         return PX_STEP_LATER;
     pgw_buf out = {0};
-    px_owed_write(session, session->group.count, NULL, &out);
-    px_owner_go_on(&session->units);
+    px_synthesized_write(session, session->group.count, NULL, &out);
+    px_submitter_go_on(&session->write_groups);
     px_stream_put_buf(session->peer.stream, &out);
     pgw_buf_free(&out);
     return PX_STEP_DONE;

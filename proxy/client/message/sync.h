@@ -1,6 +1,6 @@
 /*
- * sync: the end of a held group, or a Flush in its middle: it becomes a unit, goes to the own link,
- * or is answered.
+ * sync: the end of a held group, or a Flush in its middle: it becomes a write group, goes to the
+ * own link, or is answered.
  */
 #ifndef PX_SYNC_H
 #define PX_SYNC_H

@@ -6,9 +6,9 @@
 #include "proxy/backend/base/classify.h"
 #include "proxy/client/core/ask.h"
 #include "proxy/client/core/session.h"
-#include "proxy/client/numbers/ahead.h"
-#include "proxy/client/numbers/called.h"
-#include "proxy/client/numbers/drawn.h"
+#include "proxy/client/numbers/sequence_take.h"
+#include "proxy/client/numbers/sequence_call.h"
+#include "proxy/client/numbers/sequence_session.h"
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/doubt.h"
 #include "proxy/ingest/plan_cache.h"
@@ -29,8 +29,8 @@ struct px_keys {
                     asked, too */
     bool asks_name;
     size_t count, known;
-    px_reserve *reserve; /* reserve whose next block the question draws, too; or NULL */
-    bool ahead;          /* a block was drawn with the question, or before it */
+    px_sequence_cache *reserve; /* reserve whose next block the question draws, too; or NULL */
+    bool ahead;                 /* a block was drawn with the question, or before it */
     bool answered, failed;
     bool several; /* the question is for several statements */
     bool behind;  /* the question is for one statement that stands behind others of its text */
@@ -46,7 +46,7 @@ void px_keys_forget(px_session *session)
         return;
     session->hand.keys = NULL;
     if (keys->reserve != NULL)
-        px_reserve_end(session->worker, keys->reserve, false);
+        px_sequence_cache_end(session->worker, keys->reserve, false);
     if (keys->asks_name)
         px_state_note(session, RW_EFFECT_DRAWS);
     if (keys->plan != NULL)
@@ -155,7 +155,7 @@ static size_t note_names(px_session *session, struct px_keys *keys, const rw_ins
     for (size_t i = 0; i < insert->wanted_count; i++) {
         pgw_slice name = rw_sequence_name(insert, i);
         uint32_t sequence = insert->table->columns[insert->wanted[i].column].draws_from;
-        bool known = px_called_is_own(session, insert, i);
+        bool known = px_sequence_call_is_own(session, insert, i);
         if (name.len == 0)
             continue;
         if (!known && first == insert->wanted_count)
@@ -171,7 +171,7 @@ static size_t note_names(px_session *session, struct px_keys *keys, const rw_ins
 static void ask_name(px_session *session, struct px_keys *keys, const rw_insert *insert, size_t i)
 {
     pgw_buf sql = {0};
-    px_called_ask(session, insert, i, &sql);
+    px_sequence_call_ask(session, insert, i, &sql);
     pgw_buf_add_str(&sql, " union all ");
     rw_question_put_before(&keys->question, pgw_slice_buf(&sql), &keys->arena);
     pgw_buf_free(&sql);
@@ -202,7 +202,7 @@ static void ask_alone(px_session *session, struct px_keys *keys, const px_keys_o
                        &keys->question);
     if (named < insert->wanted_count)
         ask_name(session, keys, insert, named);
-    keys->reserve = px_ahead_begin(session, insert, &keys->arena, &keys->question);
+    keys->reserve = px_sequence_take_begin(session, insert, &keys->arena, &keys->question);
     keys->ahead = keys->reserve != NULL && keys->reserve->size > 0;
 }
 
@@ -262,7 +262,7 @@ static const rw_answer *nulls(px_session *session, size_t count)
 static const rw_answer *made_ahead(px_session *session, const rw_insert *insert)
 {
     struct px_keys *keys = new_keys(session, insert->wanted_count);
-    px_ahead_take(session, insert, &keys->arena, keys->answers);
+    px_sequence_take_take(session, insert, &keys->arena, keys->answers);
     keys->known = keys->count;
     keys->answered = keys->ahead = true;
     return keys->answers;
@@ -271,16 +271,17 @@ static const rw_answer *made_ahead(px_session *session, const rw_insert *insert)
 /* Whether the statement wants nothing but the time of its transaction. */
 static bool wants_now(const rw_insert *insert)
 {
-    static const char *const said[] = {"now()", "CURRENT_TIMESTAMP", "transaction_timestamp()"};
+    static const char *const decoded[] = {"now()", "CURRENT_TIMESTAMP", "transaction_timestamp()"};
     for (size_t i = 0; i < insert->wanted_count; i++) {
         const rw_column *column = &insert->table->columns[insert->wanted[i].column];
         const char *text = column->default_text;
         size_t k = 0;
         if (insert->wanted[i].expression || column->type != PGW_TIMESTAMPTZ || column->typmod >= 0)
             return false;
-        while (text != NULL && k < sizeof said / sizeof *said && strcmp(text, said[k]) != 0)
+        while (text != NULL && k < sizeof decoded / sizeof *decoded &&
+               strcmp(text, decoded[k]) != 0)
             k++;
-        if (text == NULL || k == sizeof said / sizeof *said)
+        if (text == NULL || k == sizeof decoded / sizeof *decoded)
             return false;
     }
     return insert->wanted_count > 0;
@@ -320,12 +321,12 @@ const rw_answer *px_keys_ask(px_session *session, const px_keys_of *of, bool *la
     bool owed = session->pending.replies.count > 0 && !session->own.unsynced;
     if (!owed && px_session_aborted(session))
         return nulls(session, wanted_by(of));
-    if (only != NULL && px_ahead_has(session, only))
+    if (only != NULL && px_sequence_take_has(session, only))
         return made_ahead(session, only);
     if (of->bind != NULL && session->group.now != NULL && wants_now(only))
         return given_before(session, only);
     *later = true;
-    if (only != NULL && px_ahead_comes(session, only))
+    if (only != NULL && px_sequence_take_comes(session, only))
         px_session_set_wait(session, PX_WAIT_TURN);
     else if (owed)
         px_session_set_wait(session, PX_WAIT_IDLE);
@@ -355,7 +356,7 @@ static void note_name(px_session *session, struct px_keys *keys, bool own)
 {
     keys->asks_name = false;
     if (own)
-        px_called_own(session);
+        px_sequence_call_own(session);
     else
         px_state_note(session, RW_EFFECT_DRAWS);
     for (size_t i = 0; i < keys->count; i++)
@@ -376,7 +377,7 @@ void px_keys_row(px_session *session, pgw_slice body)
     }
     size_t i = number_of(cells[0]);
     if (i >= keys->count && keys->reserve != NULL)
-        px_reserve_row(session, keys->reserve, body);
+        px_sequence_cache_row(session, keys->reserve, body);
     if (i >= keys->count)
         return;
     pgw_slice told = none[2] ? (pgw_slice){NULL, 0} : cells[2];
@@ -384,7 +385,7 @@ void px_keys_row(px_session *session, pgw_slice body)
     keys->known++;
     keys->told[i] = true;
     if (keys->sequences[i] != 0 && !none[2])
-        px_drawn_here(session, keys->sequences[i], signed_of(cells[2]));
+        px_sequence_session_here(session, keys->sequences[i], signed_of(cells[2]));
 }
 
 void px_keys_answered(px_session *session)
@@ -395,10 +396,10 @@ void px_keys_answered(px_session *session)
     keys->answered = true;
     px_count(session->worker->metrics, PX_KEYS_ASKED, keys->known);
     if (keys->reserve != NULL)
-        px_reserve_end(session->worker, keys->reserve, true);
+        px_sequence_cache_end(session->worker, keys->reserve, true);
     if (!keys->ahead) /* The numbers drawn now may come after blocks that others drew, which are not
                          for this session any more. */
-        px_own_draw_apart(&session->own, px_reserve_blocks());
+        px_own_draw_apart(&session->own, px_sequence_cache_blocks());
     keys->reserve = NULL;
 }
 
@@ -413,7 +414,8 @@ static bool take_rest(px_session *session, struct px_keys *keys, pgw_slice body)
             keys->sequences[i] != keys->sequences[first])
             return false;
     if (!pgw_slice_eq_str(pgw_error_field(body, 'C'), "2200H") ||
-        !px_ahead_rest(session, keys->sequences[first], more, &keys->arena, keys->answers + first))
+        !px_sequence_take_rest(session, keys->sequences[first], more, &keys->arena,
+                               keys->answers + first))
         return false;
     keys->known = keys->count;
     return true;

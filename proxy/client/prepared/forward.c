@@ -3,13 +3,13 @@
 #include "proxy/client/standing/describe.h"
 #include "proxy/client/standing/doubt.h"
 #include "proxy/client/standing/names.h"
-#include "proxy/client/link/own_look.h"
+#include "proxy/client/link/schema_probe.h"
 #include "proxy/client/answer/outcome.h"
 #include "proxy/client/answer/refuse.h"
 #include "proxy/client/standing/script.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/core/settings.h"
-#include "proxy/ingest/obstacles.h"
+#include "proxy/ingest/blockers.h"
 #include "rewrite/insert/render.h"
 
 static void send_named_parse(px_session *session, pgw_slice name, px_plan *plan)
@@ -67,7 +67,7 @@ static px_plan *bound_statement(px_session *session, px_plan *plan, const px_bou
     else
         return NULL;
     if (other == NULL)
-        px_plan_take(other = px_outcome_has_rest(session) ? session->units.plans[0] : plan);
+        px_plan_take(other = px_outcome_has_rest(session) ? session->write_groups.plans[0] : plan);
     return other;
 }
 
@@ -78,7 +78,7 @@ bool px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, b
     pgw_buf out = {0};
     bool known =
         px_bind_keys(session->worker, plan, bind, &session->who.identity->env, &arena, &bound);
-    if (!known && !px_session_aborted(session) && px_own_look_doubts(session, plan->catalog)) {
+    if (!known && !px_session_aborted(session) && px_schema_probe_doubts(session, plan->catalog)) {
         pgw_arena_free(&arena);
         return false;
     }
@@ -89,7 +89,7 @@ bool px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, b
         px_bind_spell(plan->types, px_bind_feeding(plan, &arena), bind, &now, &arena);
     if (sent != NULL && px_bind_write(sent, &spelled, names, &bound, &out, &bound.error)) {
         px_standing standing = px_session_standing(session);
-        px_obstacle_count_bind(&session->units, &standing, sent, &bound);
+        px_blocker_count_bind(&session->write_groups, &standing, sent, &bound);
         send_bind(session, bind, sent, swallow, &out);
     } else {
         px_refuse(session, &bound.error, true);
@@ -141,7 +141,7 @@ static void forward_held_parse(px_session *session, const px_held *held, pgw_sli
 static px_plan *portal_plan(px_session *session, const px_held *held)
 {
     px_statement *portal =
-        px_statements_find(&session->names.portals, held->said->as.execute.portal);
+        px_statements_find(&session->names.portals, held->decoded->as.execute.portal);
     return portal != NULL ? portal->plan : held->plan;
 }
 
@@ -150,77 +150,78 @@ static void forward_held_execute(px_session *session, const px_held *held)
     px_plan *plan = portal_plan(session, held);
     if (plan == NULL)
         px_state_note_execute(session);
-    px_forward_raw(session, PX_REPLY_EXECUTE, plan, held->answered, held->said->message);
+    px_forward_raw(session, PX_REPLY_EXECUTE, plan, held->answered, held->decoded->message);
 }
 
 static void forward_held_describe(px_session *session, const px_held *held)
 {
-    const px_said *said = held->said;
-    bool statement = said->as.target.kind == 'S';
+    const px_client_message *decoded = held->decoded;
+    bool statement = decoded->as.target.kind == 'S';
     if (statement)
-        px_names_claim(session, said->as.target.name);
+        px_names_claim(session, decoded->as.target.name);
     px_forward_raw(session, statement ? PX_REPLY_DESCRIBE : PX_REPLY_DESCRIBE_PORTAL, held->plan,
-                   held->answered, said->message);
+                   held->answered, decoded->message);
 }
 
 static void forward_held_close(px_session *session, const px_held *held)
 {
-    const px_said *said = held->said;
-    px_reply *reply = px_forward_raw(session, PX_REPLY_CLOSE, NULL, held->answered, said->message);
-    if (said->as.target.kind == 'S')
+    const px_client_message *decoded = held->decoded;
+    px_reply *reply =
+        px_forward_raw(session, PX_REPLY_CLOSE, NULL, held->answered, decoded->message);
+    if (decoded->as.target.kind == 'S')
         px_reply_renames(&session->pending.replies, reply, &session->names.statements,
-                         said->as.target.name);
+                         decoded->as.target.name);
 }
 
 /* Sends a held Parse that has lost its plan as its client wrote it. */
-static void forward_foreign_parse(px_session *session, const px_held *held)
+static void forward_passthrough_parse(px_session *session, const px_held *held)
 {
-    pgw_slice name = held->said->as.parse.name;
+    pgw_slice name = held->decoded->as.parse.name;
     if (held->answered) {
         px_names_prepare(session, name);
         return;
     }
-    if (session->units.repeated && name.len > 0) /* the backend may have described it */
+    if (session->write_groups.repeated && name.len > 0) /* the backend may have described it */
         px_names_close_unsynced(session, name);
-    px_reply *reply = px_forward_raw(session, PX_REPLY_PARSE, NULL, false, held->said->message);
+    px_reply *reply = px_forward_raw(session, PX_REPLY_PARSE, NULL, false, held->decoded->message);
     px_state_parse(session, PX_UNREAD)->moving = true;
     px_state_note_moving(session, true);
-    px_names_foreign(session, reply, name, held->said->message);
+    px_names_passthrough(session, reply, name, held->decoded->message);
 }
 
-static void forward_foreign_bind(px_session *session, const px_held *held)
+static void forward_passthrough_bind(px_session *session, const px_held *held)
 {
-    const pgw_bind *bind = &held->said->as.bind;
+    const pgw_bind *bind = &held->decoded->as.bind;
     px_names_prepare(session, bind->statement);
     px_statements_remove(&session->names.portals, bind->portal);
-    px_state_note_bind(session, held->said->message);
-    px_forward_raw(session, PX_REPLY_BIND, NULL, held->answered, held->said->message);
+    px_state_note_bind(session, held->decoded->message);
+    px_forward_raw(session, PX_REPLY_BIND, NULL, held->answered, held->decoded->message);
 }
 
-static bool forward_foreign(px_session *session, const px_held *held)
+static bool forward_passthrough(px_session *session, const px_held *held)
 {
     if (held->plan != NULL || (held->type != 'P' && held->type != 'B'))
         return false;
     if (held->type == 'P')
-        forward_foreign_parse(session, held);
+        forward_passthrough_parse(session, held);
     else
-        forward_foreign_bind(session, held);
+        forward_passthrough_bind(session, held);
     return true;
 }
 
 static void forward_held(px_session *session, size_t i)
 {
     const px_held *held = &session->group.held[i];
-    const px_said *said = held->said;
-    if (forward_foreign(session, held))
+    const px_client_message *decoded = held->decoded;
+    if (forward_passthrough(session, held))
         return;
     switch (held->type) {
     case 'P':
-        forward_held_parse(session, held, said->as.parse.name);
+        forward_held_parse(session, held, decoded->as.parse.name);
         return;
     case 'B':
         px_session_set_doubted(session, true); /* later messages do not wait for another look */
-        px_forward_bind(session, &said->as.bind, held->plan, held->answered);
+        px_forward_bind(session, &decoded->as.bind, held->plan, held->answered);
         return;
     case 'E':
         forward_held_execute(session, held);
@@ -235,7 +236,7 @@ static void forward_held(px_session *session, size_t i)
 
 static bool is_unnamed_parse(const px_group *group, size_t i)
 {
-    return group->held[i].type == 'P' && group->held[i].said->as.parse.name.len == 0;
+    return group->held[i].type == 'P' && group->held[i].decoded->as.parse.name.len == 0;
 }
 
 /* The Parse that failed has destroyed the unnamed statement there, also one that the client has. */
@@ -277,7 +278,7 @@ void px_forward_failing(px_session *session)
     for (size_t i = 0; i < group->failing && !session->pending.skipping; i++)
         forward_held(session, i);
     if (!session->pending.skipping) {
-        send_named_parse(session, held->said->as.parse.name, held->plan);
+        send_named_parse(session, held->decoded->as.parse.name, held->plan);
         px_refuse(session, group->failure, true);
     }
     px_session_drop_group(session);

@@ -1,7 +1,7 @@
 #include "proxy/client/prepared/moved.h"
 
-#include "proxy/client/link/own_look.h"
-#include "proxy/client/link/settle.h"
+#include "proxy/client/link/schema_probe.h"
+#include "proxy/client/link/sync_state.h"
 #include "proxy/client/standing/doubt.h"
 #include "rewrite/lex/lexer_text.h"
 
@@ -29,22 +29,22 @@ static bool is_right(const px_plan *plan, const px_catalog *catalog)
 
 px_step px_moved_renew(px_session *session, px_statement *statement, bool behind)
 {
-    if (statement == NULL || (statement->plan == NULL && !statement->foreign.moving))
+    if (statement == NULL || (statement->plan == NULL && !statement->passthrough.moving))
         return PX_STEP_DONE;
-    px_catalog *catalog = px_own_look_now(session);
-    if (catalog == NULL || !px_settle(session, catalog))
+    px_catalog *catalog = px_schema_probe_now(session);
+    if (catalog == NULL || !px_sync_state(session, catalog))
         return PX_STEP_LATER;
     if (statement->plan != NULL)
-        statement->foreign.stale = behind || !is_right(statement->plan, catalog);
+        statement->passthrough.stale = behind || !is_right(statement->plan, catalog);
     else
-        statement->foreign.stale = statement->foreign.stale || behind;
+        statement->passthrough.stale = statement->passthrough.stale || behind;
     return PX_STEP_DONE;
 }
 
 bool px_moved_is(const px_session *session, const px_statement *statement, pgw_error *error)
 {
-    const px_foreign ours = {.moving = true, .generation = statement->generation};
-    return px_state_has_moved(session, statement->plan != NULL ? &ours : &statement->foreign,
+    const px_passthrough ours = {.moving = true, .generation = statement->generation};
+    return px_state_has_moved(session, statement->plan != NULL ? &ours : &statement->passthrough,
                               error);
 }
 

@@ -3,8 +3,8 @@
 #include "proxy/client/answer/refuse.h"
 #include "proxy/client/core/settings.h"
 #include "proxy/client/core/shared_plan.h"
-#include "proxy/client/link/own_look.h"
-#include "proxy/client/link/settle.h"
+#include "proxy/client/link/schema_probe.h"
+#include "proxy/client/link/sync_state.h"
 #include "proxy/client/prepared/forward.h"
 #include "proxy/client/prepared/same.h"
 #include "proxy/client/standing/changes.h"
@@ -61,7 +61,7 @@ static px_step refuse_text(px_session *session, const pgw_parse *parse, const px
 {
     if (px_refuse_hears(session, parse->query, 1))
         return refuse_unread(session, parse, error);
-    if (px_own_look_doubts(session, catalog))
+    if (px_schema_probe_doubts(session, catalog))
         return PX_STEP_LATER;
     px_step step = px_prepare_refuse(session, &parse->name, error);
     if (step == PX_STEP_DONE)
@@ -113,8 +113,8 @@ px_step px_prepare_refuse_unsynced(px_session *session, const pgw_slice *parsed)
 
 /* Notes a change of a key: parameters that the new key is made of must have the types that they
  * have in the client's text. */
-static bool note_change(px_foreign *foreign, const rw_key_change *change, px_declared declared,
-                        pgw_error *error)
+static bool note_change(px_passthrough *passthrough, const rw_key_change *change,
+                        px_declared declared, pgw_error *error)
 {
     const rw_declared types = {declared.types, declared.count};
     for (size_t i = 0; i < change->value_count; i++) {
@@ -128,7 +128,7 @@ static bool note_change(px_foreign *foreign, const rw_key_change *change, px_dec
         pgw_error_hint(error, "Cast it, or declare its type.");
         return false;
     }
-    foreign->changes_key = foreign->moving = true;
+    passthrough->changes_key = passthrough->moving = true;
     return true;
 }
 
@@ -146,12 +146,13 @@ static bool has_room(const px_session *session, pgw_slice text, pgw_error *error
 static bool note_key(px_session *session, pgw_slice text, const rw_statement *statement,
                      px_declared declared, pgw_error *error)
 {
-    px_foreign *foreign = &session->known.parsed;
+    px_passthrough *passthrough = &session->known.parsed;
     session->known.keyed = true;
     if (statement->change != NULL && !has_room(session, text, error))
         return false;
-    return (statement->same_count == 0 || px_same_note(foreign, statement, declared, error)) &&
-           (statement->change == NULL || note_change(foreign, statement->change, declared, error));
+    return (statement->same_count == 0 || px_same_note(passthrough, statement, declared, error)) &&
+           (statement->change == NULL ||
+            note_change(passthrough, statement->change, declared, error));
 }
 
 /* What a text is read with. */
@@ -199,7 +200,7 @@ static px_plan *plan_of_insert(px_session *session, pgw_arena arena, const rw_st
 static void note_names(px_session *session, const rw_script *script, const rw_statement *only,
                        pgw_slice text, const px_catalog *catalog)
 {
-    px_foreign *parsed = &session->known.parsed;
+    px_passthrough *parsed = &session->known.parsed;
     parsed->effects = px_script_changes(session, text, script);
     px_stores_note(session, parsed, script->effects, text, catalog);
     bool defines = only != NULL && only->defines;
@@ -231,7 +232,7 @@ static void keep_reads(px_session *session, const rw_statement *only, px_catalog
     if (only->reads == NULL || session->names.lookups != NULL)
         return;
     px_names_read(session, px_reads_new(catalog, only->reads));
-    px_names_note_by_key(session);
+    px_names_note_lookup_bind(session);
 }
 
 /* The first error of a text that is refused. */
@@ -263,19 +264,19 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     px_own_set_ordinary(&session->own, only != NULL ? only->warning : 0);
     bool changes_key = only != NULL && only->change != NULL;
     bool sets_key = changes_key || (only != NULL && only->same_count > 0);
-    bool by_key = only != NULL && rw_statement_is_changed(only) && !again &&
-                  (only->defines || !px_changes_unseen(session));
-    if ((script.refused || script.inserts > 0 || sets_key || by_key) &&
-        !px_settle(session, catalog)) {
+    bool lookup_bind = only != NULL && rw_statement_is_changed(only) && !again &&
+                       (only->defines || !px_changes_unseen(session));
+    if ((script.refused || script.inserts > 0 || sets_key || lookup_bind) &&
+        !px_sync_state(session, catalog)) {
         step = PX_STEP_LATER;
-    } else if (script.escapes && catalog->count > 0 && !px_settle_escapes(session, catalog)) {
+    } else if (script.escapes && catalog->count > 0 && !px_sync_state_escapes(session, catalog)) {
         step = PX_STEP_LATER;
     } else if (script.refused) {
         step = refuse_text(session, parse, catalog, first_refusal(&script));
     } else if ((sets_key && !note_key(session, text, only, types, &error)) ||
-               (by_key && only->defines && !has_room(session, text, &error))) {
+               (lookup_bind && only->defines && !has_room(session, text, &error))) {
         step = refuse_text(session, parse, catalog, &error);
-    } else if (changes_key && !by_key) {
+    } else if (changes_key && !lookup_bind) {
         step = px_prepare_refuse_unsynced(session, &parse->name);
     } else if (script.inserts > 0 && only != NULL && px_prepare_is_unsynced(session)) {
         step = px_prepare_refuse_unsynced(session, &parse->name);
@@ -286,7 +287,7 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
         px_session_set_doubted(session, false);
         return PX_STEP_DONE;
     } else if ((script.unseen || (only != NULL && only->copy != NULL)) &&
-               px_own_look_doubts(session, catalog)) {
+               px_schema_probe_doubts(session, catalog)) {
         step = PX_STEP_LATER;
     } else if (script.effects != 0) {
         note_names(session, &script, only, text, catalog);
@@ -295,7 +296,7 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
         else if (!again)
             note_prepared_effects(session, text, &script);
     }
-    if (by_key && step == PX_STEP_PASS)
+    if (lookup_bind && step == PX_STEP_PASS)
         keep_lookups(session, text, only, catalog, types);
     if (only != NULL && step == PX_STEP_PASS && !again)
         keep_reads(session, only, catalog);
@@ -337,7 +338,7 @@ px_step px_prepare(px_session *session, const pgw_parse *parse, px_plan **plan)
     rw_catalog view;
     px_plan *old = *plan;
     *plan = NULL;
-    px_catalog *catalog = px_own_look_catalog(session, parse->query);
+    px_catalog *catalog = px_schema_probe_catalog(session, parse->query);
     if (catalog == NULL)
         return PX_STEP_LATER;
     px_state_view(session, catalog, &view);
@@ -347,7 +348,7 @@ px_step px_prepare(px_session *session, const pgw_parse *parse, px_plan **plan)
     px_step step = PX_STEP_DONE;
     bool usual = view.unqualified == NULL; /* only then is a plan of others right */
     *plan = usual ? px_shared_plan(session, id) : NULL;
-    if (*plan != NULL && !px_settle(session, catalog)) {
+    if (*plan != NULL && !px_sync_state(session, catalog)) {
         *plan = NULL;
         step = PX_STEP_LATER;
     } else if (*plan != NULL && px_prepare_is_unsynced(session)) {

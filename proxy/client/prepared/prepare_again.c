@@ -1,8 +1,8 @@
 #include "proxy/client/prepared/prepare_again.h"
 
 #include "proxy/client/core/constants.h"
-#include "proxy/client/link/own_look.h"
-#include "proxy/client/link/settle.h"
+#include "proxy/client/link/schema_probe.h"
+#include "proxy/client/link/sync_state.h"
 #include "proxy/client/prepared/prepare.h"
 #include "proxy/client/prepared/stores_again.h"
 #include "proxy/client/standing/describe.h"
@@ -49,7 +49,7 @@ static void close_on_link(px_session *session, pgw_slice name)
 }
 
 /* Keeps the client's own text as a statement without a plan, for the server to judge. */
-static void keep_as_foreign(px_session *session, const pgw_parse *parse, px_plan *was)
+static void keep_as_passthrough(px_session *session, const pgw_parse *parse, px_plan *was)
 {
     pgw_buf message = {0};
     uint32_t *types = px_prepare_types(parse);
@@ -60,24 +60,24 @@ static void keep_as_foreign(px_session *session, const pgw_parse *parse, px_plan
     px_statement *statement =
         px_statements_put(&session->names.statements, parse->name, NULL, false);
     px_statements_keep(&session->names.statements, statement, pgw_slice_buf(&message));
-    statement->foreign = session->known.parsed;
-    statement->foreign.moving = true;
+    statement->passthrough = session->known.parsed;
+    statement->passthrough.moving = true;
     px_state_note_moving(session, true);
     statement->was = was;
     pgw_buf_free(&message);
 }
 
 /* The server looks names up again where the table has gone; but not for another one's sake. */
-static px_step become_foreign(px_session *session, const pgw_parse *parse, px_plan *old,
-                              const px_catalog *catalog)
+static px_step become_passthrough(px_session *session, const pgw_parse *parse, px_plan *old,
+                                  const px_catalog *catalog)
 {
     pgw_error error;
-    const px_foreign moved = {.moving = true, .generation = session->known.generation + 1};
+    const px_passthrough moved = {.moving = true, .generation = session->known.generation + 1};
     for (size_t i = 0; i < catalog->count; i++)
         if (catalog->tables[i]->oid == old->insert->table->oid &&
             px_state_has_moved(session, &moved, &error))
             return px_prepare_refuse(session, NULL, &error);
-    keep_as_foreign(session, parse, old);
+    keep_as_passthrough(session, parse, old);
     return PX_STEP_DONE;
 }
 
@@ -162,7 +162,7 @@ static px_step plan_again(px_session *session, pgw_slice name, px_plan *old,
              px_prepare_link(session) == PX_STEP_LATER)
         step = PX_STEP_LATER;
     else if (step == PX_STEP_PASS)
-        step = become_foreign(session, &parse, old, catalog);
+        step = become_passthrough(session, &parse, old, catalog);
     px_plan_drop(fresh);
     pgw_buf_free(&types);
     return step;
@@ -174,8 +174,8 @@ static const px_catalog *catalog_for(px_session *session, const px_statement *st
                                      const px_plan *plan)
 {
     bool named = statement->plan != NULL && plan->catalog->config == session->worker->config;
-    return named ? px_own_look_now(session)
-                 : px_own_look_catalog(session, px_plan_client_text(plan));
+    return named ? px_schema_probe_now(session)
+                 : px_schema_probe_catalog(session, px_plan_client_text(plan));
 }
 
 /* A statement that was prepared when its table had no hash gets a plan, by the Parse that was kept
@@ -217,7 +217,7 @@ px_step px_prepare_again(px_session *session, pgw_slice name, px_statement **sta
         return PX_STEP_LATER;
     if (px_prepare_is_unsynced(session))
         return px_prepare_refuse_unsynced(session, NULL);
-    if (!px_settle(session, catalog))
+    if (!px_sync_state(session, catalog))
         return PX_STEP_LATER;
     if (is_as_it_was(session, *statement, catalog))
         return PX_STEP_DONE;

@@ -47,7 +47,7 @@ const rw_statement *px_same_read(const rw_script *script, px_declared declared, 
     return statement;
 }
 
-bool px_same_note(px_foreign *foreign, const rw_statement *statement, px_declared declared,
+bool px_same_note(px_passthrough *passthrough, const rw_statement *statement, px_declared declared,
                   pgw_error *error)
 {
     for (size_t i = 0; i < statement->same_count; i++) {
@@ -55,9 +55,9 @@ bool px_same_note(px_foreign *foreign, const rw_statement *statement, px_declare
             refuse(error);
             return false;
         }
-        foreign->same[i] = statement->same[i];
+        passthrough->same[i] = statement->same[i];
     }
-    foreign->same_count = (unsigned)statement->same_count;
+    passthrough->same_count = (unsigned)statement->same_count;
     return true;
 }
 
@@ -77,10 +77,11 @@ static given find(const pgw_bind *bind, unsigned parameter)
     return parameter <= bind->value_count ? found : (given){.value.null = true};
 }
 
-bool px_same_holds(const px_foreign *foreign, const pgw_bind *bind, pgw_error *error)
+bool px_same_holds(const px_passthrough *passthrough, const pgw_bind *bind, pgw_error *error)
 {
-    for (unsigned i = 0; i < foreign->same_count; i++) {
-        given set = find(bind, foreign->same[i].set), where = find(bind, foreign->same[i].where);
+    for (unsigned i = 0; i < passthrough->same_count; i++) {
+        given set = find(bind, passthrough->same[i].set),
+              where = find(bind, passthrough->same[i].where);
         if (where.value.null)
             continue; /* WHERE asks for no row */
         if (!set.value.null && set.binary == where.binary &&
@@ -92,10 +93,10 @@ bool px_same_holds(const px_foreign *foreign, const pgw_bind *bind, pgw_error *e
     return true;
 }
 
-bool px_same_heeds_zone(const px_foreign *foreign, const pgw_bind *bind)
+bool px_same_heeds_zone(const px_passthrough *passthrough, const pgw_bind *bind)
 {
-    for (unsigned i = 0; i < foreign->same_count; i++) {
-        rw_same same = foreign->same[i];
+    for (unsigned i = 0; i < passthrough->same_count; i++) {
+        rw_same same = passthrough->same[i];
         given set = find(bind, same.set);
         if (same.set != same.where && !set.value.null && !set.binary &&
             rw_text_heeds_zone(same.type, set.value.bytes))
@@ -115,7 +116,7 @@ static bool wants_hashes(const px_statement *statement)
 static bool sets_key(const px_statement *statement)
 {
     return statement != NULL && statement->plan == NULL &&
-           (statement->foreign.same_count > 0 || statement->foreign.changes_key);
+           (statement->passthrough.same_count > 0 || statement->passthrough.changes_key);
 }
 
 static void refuse_insert(pgw_error *error)
@@ -137,9 +138,9 @@ bool px_same_is_executed(const px_session *session, pgw_slice text, pgw_error *e
     bool stale = false;
     while (!found && !stale && rw_executed_next(&executed, &arena, &name)) {
         const px_statement *statement = px_statements_find(&session->names.statements, name);
-        const px_foreign untold = {.stale = session->names.untold};
+        const px_passthrough untold = {.stale = session->names.untold};
         stale = statement == NULL ? px_stores_is_stale(session, &untold, error)
-                                  : px_stores_is_stale(session, &statement->foreign, error) ||
+                                  : px_stores_is_stale(session, &statement->passthrough, error) ||
                                         px_moved_is(session, statement, error);
         found = !stale && (wants_hashes(statement) || sets_key(statement));
         if (found)

@@ -17,7 +17,7 @@ struct px_session;
 const rw_statement *px_same_read(const rw_script *script, px_declared declared, pgw_arena *arena);
 /* Keeps what a Bind of the statement is to be compared with. False: the parameters are declared as
  * types whose values may be equal and yet not the same; the error is filled (0A000). */
-PGW_MUST_CHECK bool px_same_note(px_foreign *foreign, const rw_statement *statement,
+PGW_MUST_CHECK bool px_same_note(px_passthrough *passthrough, const rw_statement *statement,
                                  px_declared declared, pgw_error *error);
 /* Whether the text has SQL's EXECUTE run such a statement, whose values are not compared then, or
  * an INSERT with a plan, whose values would get no hash: it is to be refused, with the error
@@ -26,10 +26,10 @@ PGW_MUST_CHECK bool px_same_is_executed(const struct px_session *session, pgw_sl
                                         pgw_error *error);
 /* Whether the Bind leaves the key as it is. False: the error is filled (0A000), for where the key
  * cannot change. */
-PGW_MUST_CHECK bool px_same_holds(const px_foreign *foreign, const pgw_bind *bind,
+PGW_MUST_CHECK bool px_same_holds(const px_passthrough *passthrough, const pgw_bind *bind,
                                   pgw_error *error);
 /* Whether TimeZone decides what a column of the key is set to: then a parameter of WHERE must not
  * be sent with the zone that its session was told of. */
-bool px_same_heeds_zone(const px_foreign *foreign, const pgw_bind *bind);
+bool px_same_heeds_zone(const px_passthrough *passthrough, const pgw_bind *bind);
 
 #endif

@@ -1,7 +1,7 @@
 #include "proxy/client/prepared/stores_again.h"
 
-#include "proxy/client/link/own_look.h"
-#include "proxy/client/link/settle.h"
+#include "proxy/client/link/schema_probe.h"
+#include "proxy/client/link/sync_state.h"
 #include "proxy/client/standing/doubt.h"
 #include "proxy/client/standing/stores.h"
 #include "proxy/ingest/plan_cache.h"
@@ -19,18 +19,18 @@ static pgw_slice text_of(const px_statement *statement)
     return px_statements_kept_text(&statement->parse);
 }
 
-static bool sets_same(const px_foreign *foreign, const rw_statement *statement)
+static bool sets_same(const px_passthrough *passthrough, const rw_statement *statement)
 {
-    bool same = statement->same_count == foreign->same_count;
-    for (size_t i = 0; same && i < foreign->same_count; i++)
-        same = statement->same[i].set == foreign->same[i].set &&
-               statement->same[i].where == foreign->same[i].where &&
-               statement->same[i].type == foreign->same[i].type;
+    bool same = statement->same_count == passthrough->same_count;
+    for (size_t i = 0; same && i < passthrough->same_count; i++)
+        same = statement->same[i].set == passthrough->same[i].set &&
+               statement->same[i].where == passthrough->same[i].where &&
+               statement->same[i].type == passthrough->same[i].type;
     return same;
 }
 
 /* Whether it would be refused or rewritten if it was sent now. */
-static bool is_other(const px_session *session, const px_foreign *foreign, pgw_slice text,
+static bool is_other(const px_session *session, const px_passthrough *passthrough, pgw_slice text,
                      const rw_catalog *view)
 {
     pgw_arena arena = {0};
@@ -39,34 +39,35 @@ static bool is_other(const px_session *session, const px_foreign *foreign, pgw_s
                     &session->worker->plans->shapes, &arena, &script);
     bool other = script.refused || script.inserts > 0;
     for (size_t i = 0; i < script.count && !other; i++)
-        other = script.statements[i].change != NULL || !sets_same(foreign, &script.statements[i]);
+        other =
+            script.statements[i].change != NULL || !sets_same(passthrough, &script.statements[i]);
     pgw_arena_free(&arena);
     return other;
 }
 
 /* Whether the statement was read by these tables; `catalog` NULL: it can be told without looking at
  * them. */
-static bool was_read_by(const px_session *session, const px_foreign *foreign,
+static bool was_read_by(const px_session *session, const px_passthrough *passthrough,
                         const px_catalog *catalog)
 {
-    return foreign->config == session->worker->config &&
-           (foreign->epoch == 0 || (catalog != NULL && foreign->epoch == catalog->epoch));
+    return passthrough->config == session->worker->config &&
+           (passthrough->epoch == 0 || (catalog != NULL && passthrough->epoch == catalog->epoch));
 }
 
 px_step px_stores_migrated(px_session *session, px_statement *statement)
 {
     rw_catalog view;
     rw_script script;
-    const px_foreign *foreign = &statement->foreign;
+    const px_passthrough *passthrough = &statement->passthrough;
     pgw_slice text = px_statements_kept_text(&statement->parse);
-    if (!foreign->stores || text.len == 0 || was_read_by(session, foreign, NULL))
+    if (!passthrough->stores || text.len == 0 || was_read_by(session, passthrough, NULL))
         return PX_STEP_DONE;
-    px_catalog *catalog = px_own_look_now(session);
+    px_catalog *catalog = px_schema_probe_now(session);
     if (catalog == NULL)
         return PX_STEP_LATER;
-    if (was_read_by(session, foreign, catalog))
+    if (was_read_by(session, passthrough, catalog))
         return PX_STEP_DONE;
-    if (!px_settle(session, catalog))
+    if (!px_sync_state(session, catalog))
         return PX_STEP_LATER;
     pgw_arena arena = {0};
     px_state_view(session, catalog, &view);
@@ -81,21 +82,21 @@ px_step px_stores_migrated(px_session *session, px_statement *statement)
 px_step px_stores_renew(px_session *session, px_statement *statement, pgw_slice name, bool behind)
 {
     rw_catalog view;
-    px_foreign *foreign = px_state_foreign(session, statement, name);
-    if (foreign == NULL || !foreign->stores || foreign->changes_key || foreign->stale ||
-        was_read_by(session, foreign, NULL))
+    px_passthrough *passthrough = px_state_passthrough(session, statement, name);
+    if (passthrough == NULL || !passthrough->stores || passthrough->changes_key ||
+        passthrough->stale || was_read_by(session, passthrough, NULL))
         return PX_STEP_DONE;
-    px_catalog *catalog = px_own_look_now(session);
+    px_catalog *catalog = px_schema_probe_now(session);
     if (catalog == NULL)
         return PX_STEP_LATER;
-    if (was_read_by(session, foreign, catalog) && !behind)
+    if (was_read_by(session, passthrough, catalog) && !behind)
         return PX_STEP_DONE;
-    if (!px_settle(session, catalog))
+    if (!px_sync_state(session, catalog))
         return PX_STEP_LATER;
     px_state_view(session, catalog, &view);
     pgw_slice text = text_of(statement);
-    foreign->stale = behind || text.len == 0 || is_other(session, foreign, text, &view);
-    if (!foreign->stale)
-        px_stores_note(session, foreign, RW_EFFECT_WRITES, text, catalog);
+    passthrough->stale = behind || text.len == 0 || is_other(session, passthrough, text, &view);
+    if (!passthrough->stale)
+        px_stores_note(session, passthrough, RW_EFFECT_WRITES, text, catalog);
     return PX_STEP_DONE;
 }

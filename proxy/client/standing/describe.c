@@ -154,8 +154,8 @@ bool px_describe_group(px_session *session, bool keys)
             return false;
         if (!px_session_need_link_to_ask(session))
             return false;
-        pgw_slice name = group->held[i].said->as.parse.name;
-        if (session->units.repeated && name.len > 0)
+        pgw_slice name = group->held[i].decoded->as.parse.name;
+        if (session->write_groups.repeated && name.len > 0)
             px_names_close_unsynced(session, name);
         px_names_parse(session, name, plan, true);
         px_describe(session, name, plan, true);

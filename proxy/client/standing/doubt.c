@@ -65,10 +65,10 @@ void px_state_note(px_session *session, unsigned effects)
         px_own_keep_state(&session->own);
 }
 
-px_foreign *px_state_foreign(px_session *session, px_statement *statement, pgw_slice name)
+px_passthrough *px_state_passthrough(px_session *session, px_statement *statement, pgw_slice name)
 {
     if (statement != NULL)
-        return statement->plan == NULL ? &statement->foreign : NULL;
+        return statement->plan == NULL ? &statement->passthrough : NULL;
     return name.len == 0 ? &session->known.unnamed : NULL;
 }
 
@@ -92,8 +92,8 @@ void px_state_note_bind(px_session *session, pgw_slice message)
     if (at + name.len < rest.len) {
         px_statement *statement =
             px_statements_find(&session->names.statements, pgw_name_significant(name));
-        const px_foreign *foreign = px_state_foreign(session, statement, name);
-        effects = foreign != NULL ? foreign->effects : 0;
+        const px_passthrough *passthrough = px_state_passthrough(session, statement, name);
+        effects = passthrough != NULL ? passthrough->effects : 0;
     }
     px_state_note_bound(session, effects, portal);
 }
@@ -152,10 +152,10 @@ bool px_state_would_make(const px_session *session, pgw_slice text)
     return makes;
 }
 
-px_foreign *px_state_parse(px_session *session, unsigned effects)
+px_passthrough *px_state_parse(px_session *session, unsigned effects)
 {
     session->known.parsed =
-        (px_foreign){.effects = effects, .generation = session->known.generation};
+        (px_passthrough){.effects = effects, .generation = session->known.generation};
     return &session->known.parsed;
 }
 
@@ -169,13 +169,13 @@ void px_state_note_draws(px_session *session, unsigned effects)
     session->known.touched |= effects & RW_EFFECT_DRAWS;
 }
 
-void px_state_note_prepare(px_session *session, px_foreign *foreign, pgw_slice text,
+void px_state_note_prepare(px_session *session, px_passthrough *passthrough, pgw_slice text,
                            const px_catalog *catalog)
 {
     pgw_arena arena = {0};
-    foreign->moving = px_state_would_write(session, pgw_arena_copy(&arena, text), catalog);
-    foreign->generation = session->known.generation;
-    px_state_note_moving(session, foreign->moving);
+    passthrough->moving = px_state_would_write(session, pgw_arena_copy(&arena, text), catalog);
+    passthrough->generation = session->known.generation;
+    px_state_note_moving(session, passthrough->moving);
     pgw_arena_free(&arena);
 }
 
@@ -184,9 +184,9 @@ bool px_state_may_move(const px_session *session)
     return session->known.moving || session->names.statements.ours > 0;
 }
 
-unsigned px_state_generation(const px_session *session, const px_foreign *foreign)
+unsigned px_state_generation(const px_session *session, const px_passthrough *passthrough)
 {
-    return session->known.generation + (foreign->defines ? session->known.made : 0);
+    return session->known.generation + (passthrough->defines ? session->known.made : 0);
 }
 
 void px_state_moved_by_key(pgw_error *error)
@@ -203,9 +203,11 @@ void px_state_tell_moved(pgw_error *error)
     pgw_error_stale(error);
 }
 
-bool px_state_has_moved(const px_session *session, const px_foreign *foreign, pgw_error *error)
+bool px_state_has_moved(const px_session *session, const px_passthrough *passthrough,
+                        pgw_error *error)
 {
-    if (!foreign->moving || foreign->generation == px_state_generation(session, foreign))
+    if (!passthrough->moving ||
+        passthrough->generation == px_state_generation(session, passthrough))
         return false;
     px_state_tell_moved(error);
     return true;

@@ -19,10 +19,11 @@ void px_state_note_bound(struct px_session *session, unsigned effects, pgw_slice
 void px_state_note_execute(struct px_session *session);
 /* What is known of a statement that keyspread passes as it is, by its name (NULL: it means none of
  * a name); NULL: the statement has a plan, or is not known. */
-px_foreign *px_state_foreign(struct px_session *session, px_statement *statement, pgw_slice name);
+px_passthrough *px_state_passthrough(struct px_session *session, px_statement *statement,
+                                     pgw_slice name);
 /* A Parse of what is none of keyspread's is at hand, with these effects: gives its record, of which
  * nothing else is known yet, to be filled. It is good until the next call. */
-px_foreign *px_state_parse(struct px_session *session, unsigned effects);
+px_passthrough *px_state_parse(struct px_session *session, unsigned effects);
 /* `moving`: a prepared statement would write a configured table if a name came to mean that. */
 void px_state_note_moving(struct px_session *session, bool moving);
 /* Notes the effects of a Parse as far as its statement draws numbers when it is run later. */
@@ -35,15 +36,15 @@ bool px_state_would_write(const struct px_session *session, pgw_slice text,
  * makes meant configured tables. */
 bool px_state_would_make(const struct px_session *session, pgw_slice text);
 /* Notes that `catalog` was what the text of SQL's PREPARE was read by. */
-void px_state_note_prepare(struct px_session *session, px_foreign *foreign, pgw_slice text,
+void px_state_note_prepare(struct px_session *session, px_passthrough *passthrough, pgw_slice text,
                            const px_catalog *catalog);
 /* Whether the session may have a statement that is to be looked at before EXECUTE runs it. */
 bool px_state_may_move(const struct px_session *session);
 /* The generation of what names mean now to such a statement. */
-unsigned px_state_generation(const struct px_session *session, const px_foreign *foreign);
+unsigned px_state_generation(const struct px_session *session, const px_passthrough *passthrough);
 /* Whether names came to mean others since this was prepared, and it may write a configured table
  * now, or make one: PostgreSQL looks names up again. The error says so. */
-bool px_state_has_moved(const struct px_session *session, const px_foreign *foreign,
+bool px_state_has_moved(const struct px_session *session, const px_passthrough *passthrough,
                         pgw_error *error);
 void px_state_tell_moved(pgw_error *error);
 /* Writes the error that names came to mean others since a row's key was asked for: the server would
@@ -63,7 +64,7 @@ bool px_state_is_replaceable(const struct px_session *session);
  * not known now. */
 bool px_state_is_unproven(const struct px_session *session);
 
-/* ---- for settle.c ---- */
+/* ---- for sync_state.c ---- */
 
 /* The link has answered what the session has there: no doubt is left. */
 void px_state_settled(struct px_session *session);

@@ -1,7 +1,7 @@
 #include "proxy/client/standing/hinders.h"
 
 #include "proxy/client/core/session.h"
-#include "proxy/ingest/obstacles.h"
+#include "proxy/ingest/blockers.h"
 
 /* Says which settings set the session apart from those that share batches. */
 static void say_setting(const px_session *session, const rw_insert *insert, pgw_buf *why)
@@ -15,7 +15,7 @@ static void say_setting(const px_session *session, const rw_insert *insert, pgw_
         pgw_buf_add_str(why, "the session has another role");
     } else if (session->who.output_changed && insert->shows) {
         pgw_buf_add_str(why, "the session has changed how values are shown");
-    } else if (px_obstacle_has_names(&standing, insert)) {
+    } else if (px_blocker_has_names(&standing, insert)) {
         pgw_buf_add_str(why, "names in it may mean others in this session");
     } else {
         pgw_buf_add_str(why, "the table reads settings, which the session may have changed");
@@ -26,7 +26,8 @@ void px_hinders(const void *data, const rw_insert *insert, pgw_buf *why)
 {
     const px_session *session = data;
     px_standing standing = px_session_standing(session);
-    px_counter reason = px_obstacle(&session->units, &standing, session->who.identity, insert);
+    px_counter reason =
+        px_blocker(&session->write_groups, &standing, session->who.identity, insert);
     if (session->own.ready && session->own.status != 'I')
         pgw_buf_add_str(why, "it is inside of a transaction");
     else if (reason == PX_UNBATCHED_SETTINGS)

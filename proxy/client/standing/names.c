@@ -54,7 +54,7 @@ static px_statement *find_away(px_session *session, pgw_slice name)
     px_statement *statement = px_statements_find(&session->names.statements, name);
     bool away =
         statement != NULL &&
-        (!px_statements_on_link(&session->names.statements, statement) || statement->draft) &&
+        (!px_statements_on_link(&session->names.statements, statement) || statement->raw_parse) &&
         (statement->plan != NULL || statement->parse.len > 0);
     return away ? statement : NULL;
 }
@@ -70,16 +70,16 @@ void px_names_prepare(px_session *session, pgw_slice name)
 
 void px_names_claim(px_session *session, pgw_slice name)
 {
-    if (!px_names_is_draft(session, name))
+    if (!px_names_is_raw_parse(session, name))
         px_names_prepare(session, name);
 }
 
-bool px_names_is_draft(const px_session *session, pgw_slice name)
+bool px_names_is_raw_parse(const px_session *session, pgw_slice name)
 {
     const px_statements *statements = &session->names.statements;
     const px_statement *statement =
         px_statements_away(statements) != NULL ? px_statements_find(statements, name) : NULL;
-    return statement != NULL && px_statements_is_draft(statements, statement);
+    return statement != NULL && px_statements_is_raw_parse(statements, statement);
 }
 
 static void push_unseen(px_session *session, px_reply_kind kind)
@@ -124,7 +124,7 @@ static void prepare_apart(px_session *session, pgw_slice name)
     bool failed = session->own.status == 'E' && session->own.unsynced;
     if (statement == NULL || failed || px_session_aborted(session))
         return; /* a failed transaction neither prepares nor runs anything */
-    if (statement->by_sql)
+    if (statement->sql_execute)
         try_parse(session, statement);
     prepare(session, statement)->silent = !session->own.unsynced;
     if (session->own.unsynced)
@@ -140,7 +140,7 @@ static void prepare_apart(px_session *session, pgw_slice name)
  */
 static void prepare_taken(px_session *session, pgw_slice name)
 {
-    if (!px_names_is_draft(session, name))
+    if (!px_names_is_raw_parse(session, name))
         prepare_apart(session, name);
 }
 
@@ -155,7 +155,7 @@ void px_names_of_script(px_session *session, const rw_script *script)
 
 bool px_names_may_execute(const px_session *session, pgw_slice text)
 {
-    return (px_statements_away(&session->names.statements) != NULL || session->known.by_key ||
+    return (px_statements_away(&session->names.statements) != NULL || session->known.lookup_bind ||
             px_stores_may(session) || px_state_may_move(session)) &&
            rw_text_mentions(text, "execute");
 }
@@ -163,24 +163,24 @@ bool px_names_may_execute(const px_session *session, pgw_slice text)
 void px_names_forget_lookups(px_session *session, pgw_slice name)
 {
     px_statement *statement = px_statements_find(&session->names.statements, name);
-    if (statement == NULL || statement->lookups == NULL || statement->foreign.changes_key)
+    if (statement == NULL || statement->lookups == NULL || statement->passthrough.changes_key)
         return;
     px_lookups *lookups = statement->lookups;
     pgw_buf plain = {0};
-    statement->foreign.outlived = statement->foreign.outlived || lookups->otherwise != NULL;
+    statement->passthrough.outlived = statement->passthrough.outlived || lookups->otherwise != NULL;
     /* The plain text takes parameters of the same types, though keys may have others by now. */
-    lookups->retyped = lookups->retyped || !lookups->by_sql;
+    lookups->retyped = lookups->retyped || !lookups->sql_execute;
     px_lookups_parse(lookups, name, lookups->plain, &plain);
-    statement->by_sql = lookups->by_sql;
+    statement->sql_execute = lookups->sql_execute;
     px_statements_forget_lookups(&session->names.statements, statement, pgw_slice_buf(&plain));
     px_statements_move(&session->names.statements, statement, false);
     pgw_buf_free(&plain);
 }
 
-static bool is_by_sql(const px_session *session, pgw_slice name)
+static bool is_sql_execute(const px_session *session, pgw_slice name)
 {
     const px_statement *statement = px_statements_find(&session->names.statements, name);
-    return statement != NULL && statement->lookups != NULL && statement->lookups->by_sql;
+    return statement != NULL && statement->lookups != NULL && statement->lookups->sql_execute;
 }
 
 void px_names_of_execute(px_session *session, pgw_slice text)
@@ -190,7 +190,7 @@ void px_names_of_execute(px_session *session, pgw_slice text)
     rw_executed executed = rw_executed_in(text, session->who.identity->env.conforming);
     while (rw_executed_next(&executed, &arena, &name)) {
         /* EXECUTE gives only the parameters that the client knows of. */
-        if (!is_by_sql(session, name))
+        if (!is_sql_execute(session, name))
             px_names_forget_lookups(session, name);
         prepare_apart(session, name);
     }
@@ -242,11 +242,11 @@ void px_names_drop_unnamed(px_session *session)
 void px_names_end(px_session *session, pgw_slice parse)
 {
     px_statements *statements = &session->names.statements;
-    const px_said said = px_said_of('P', parse);
-    px_statement *statement = px_statements_put(statements, said.as.parse.name, NULL, false);
+    const px_client_message decoded = px_client_message_of('P', parse);
+    px_statement *statement = px_statements_put(statements, decoded.as.parse.name, NULL, false);
     px_statements_keep(statements, statement, parse);
-    statement->foreign =
-        (px_foreign){.effects = RW_EFFECT_TRANSACTION, .generation = session->known.generation};
+    statement->passthrough =
+        (px_passthrough){.effects = RW_EFFECT_TRANSACTION, .generation = session->known.generation};
 }
 
 void px_names_forget_unnamed(px_session *session)
@@ -273,7 +273,7 @@ px_reply *px_names_parse(px_session *session, pgw_slice name, px_plan *plan, boo
     return reply;
 }
 
-void px_names_by_key(px_session *session, px_reply *reply, pgw_slice name, pgw_slice message)
+void px_names_lookup_bind(px_session *session, px_reply *reply, pgw_slice name, pgw_slice message)
 {
     px_statements *statements = &session->names.statements;
     if (name.len > 0 && px_statements_find(statements, name) != NULL)
@@ -282,26 +282,26 @@ void px_names_by_key(px_session *session, px_reply *reply, pgw_slice name, pgw_s
     px_statement *statement = px_statements_put(statements, name, NULL, true);
     if (message.len <= PX_KEPT_PARSE)
         px_statements_keep(statements, statement, message);
-    statement->foreign = session->known.parsed;
+    statement->passthrough = session->known.parsed;
     px_statements_look_up(statements, statement, session->names.lookups);
     if (name.len == 0)
         px_prepared_names_set_unnamed(&session->names, true);
 }
 
-void px_names_note_by_key(px_session *session)
+void px_names_note_lookup_bind(px_session *session)
 {
-    session->known.by_key = true;
+    session->known.lookup_bind = true;
 }
 
-void px_names_by_sql(px_session *session, const px_text *text, size_t i)
+void px_names_sql_execute(px_session *session, const px_text *text, size_t i)
 {
     const rw_statement *prepare = &text->script.statements[i];
     px_statements *statements = &session->names.statements;
     px_statement *statement = px_statements_put(statements, prepare->name, NULL, true);
     pgw_slice written = rw_statement_text(prepare, text->text);
-    px_stores_note(session, &statement->foreign, prepare->effects, written, text->catalog);
-    px_state_note_prepare(session, &statement->foreign, written, text->catalog);
-    if (statement->foreign.stores && px_statements_have_room(statements, written.len))
+    px_stores_note(session, &statement->passthrough, prepare->effects, written, text->catalog);
+    px_state_note_prepare(session, &statement->passthrough, written, text->catalog);
+    if (statement->passthrough.stores && px_statements_have_room(statements, written.len))
         px_statements_keep_prepare(statements, statement, written);
     if (prepare->prepares == NULL || text->conditions[i].lookup_count == 0 || !text->remembered)
         return;
@@ -309,7 +309,7 @@ void px_names_by_sql(px_session *session, const px_text *text, size_t i)
         px_lookups_kept(prepare, &text->conditions[i], text->catalog, text->script.utf8);
     px_statements_look_up(statements, statement, lookups);
     px_lookups_drop(lookups);
-    px_names_note_by_key(session);
+    px_names_note_lookup_bind(session);
 }
 
 void px_names_read(px_session *session, px_reads *reads)
@@ -352,15 +352,15 @@ static void read_unnamed(px_session *session)
 void px_names_prepared(px_session *session)
 {
     px_prepared_names *names = &session->names;
-    const px_foreign *was = &px_prepared_names_orders(&session->names)->prepared;
+    const px_passthrough *was = &px_prepared_names_orders(&session->names)->prepared;
     pgw_slice text = pgw_slice_buf(&px_prepared_names_orders(&session->names)->prepared_text);
     px_statement *statement =
         px_statements_put(&names->statements, pgw_slice_str(names->prepares), NULL, true);
-    statement->foreign = (px_foreign){.stores = was->stores,
-                                      .epoch = was->epoch,
-                                      .config = was->config,
-                                      .moving = was->moving,
-                                      .generation = was->generation};
+    statement->passthrough = (px_passthrough){.stores = was->stores,
+                                              .epoch = was->epoch,
+                                              .config = was->config,
+                                              .moving = was->moving,
+                                              .generation = was->generation};
     if (was->stores && text.len > 0 && px_statements_have_room(&names->statements, text.len))
         px_statements_keep_prepare(&names->statements, statement, text);
     px_prepared_names_end_prepare(names);
@@ -370,7 +370,7 @@ void px_names_prepared(px_session *session)
  * bound. */
 static void keep_executed(px_session *session, pgw_slice message)
 {
-    px_foreign *parsed = &session->known.parsed;
+    px_passthrough *parsed = &session->known.parsed;
     const pgw_slice text = {message.ptr + PGW_HEADER, message.len - PGW_HEADER};
     parsed->executes = !parsed->inert && rw_text_mentions(text, "execute");
     if (session->names.orders != NULL)
@@ -388,7 +388,7 @@ pgw_slice px_names_executed(const px_session *session, pgw_slice name)
     return px_statements_kept_text(statement != NULL ? &statement->parse : unnamed);
 }
 
-void px_names_foreign(px_session *session, px_reply *reply, pgw_slice name, pgw_slice message)
+void px_names_passthrough(px_session *session, px_reply *reply, pgw_slice name, pgw_slice message)
 {
     keep_executed(session, message);
     bool known = px_statements_find(&session->names.statements, name) != NULL;
@@ -405,7 +405,7 @@ void px_names_foreign(px_session *session, px_reply *reply, pgw_slice name, pgw_
             !px_statements_are_many(&session->names.statements,
                                     session->worker->config->limits.prepared_bytes))
             px_statements_keep(&session->names.statements, statement, message);
-        statement->foreign = session->known.parsed;
+        statement->passthrough = session->known.parsed;
         px_reads *reads = take_reads(session);
         if (reads != NULL)
             px_statements_read(&session->names.statements, statement, reads);

@@ -17,8 +17,8 @@ void px_names_prepare(struct px_session *session, pgw_slice name);
 /* Prepares a statement that is only to be described, or to clash; nothing if the link has a draft
  * of it. */
 void px_names_claim(struct px_session *session, pgw_slice name);
-/* Whether the link has the statement as a draft (draft.h). */
-bool px_names_is_draft(const struct px_session *session, pgw_slice name);
+/* Whether the link has the statement as a draft (raw_parse.h). */
+bool px_names_is_raw_parse(const struct px_session *session, pgw_slice name);
 /* Prepares the statements that PREPARE and DEALLOCATE name: one clashes, one is dropped. They have
  * a Sync of their own, and their errors are not shown. */
 void px_names_of_script(struct px_session *session, const rw_script *script);
@@ -35,17 +35,17 @@ pgw_slice px_names_executed(const struct px_session *session, pgw_slice name);
 px_reply *px_names_parse(struct px_session *session, pgw_slice name, px_plan *plan, bool swallow);
 /* `reply` answers a Parse of what is none of keyspread's: remembered by its name, for names clash,
  * as known.parsed says. */
-void px_names_foreign(struct px_session *session, px_reply *reply, pgw_slice name,
-                      pgw_slice message);
+void px_names_passthrough(struct px_session *session, px_reply *reply, pgw_slice name,
+                          pgw_slice message);
 /* `reply` answers a Parse that asks for the rows of session->names.lookups; the statement is
  * remembered with these, and with the message that was sent. */
-void px_names_by_key(struct px_session *session, px_reply *reply, pgw_slice name,
-                     pgw_slice message);
+void px_names_lookup_bind(struct px_session *session, px_reply *reply, pgw_slice name,
+                          pgw_slice message);
 /* A prepared statement may have lookups. */
-void px_names_note_by_key(struct px_session *session);
+void px_names_note_lookup_bind(struct px_session *session);
 /* Statement `i` of a text has been carried out: a PREPARE, which is remembered with the conditions
  * that it was sent with. */
-void px_names_by_sql(struct px_session *session, const px_text *text, size_t i);
+void px_names_sql_execute(struct px_session *session, const px_text *text, size_t i);
 /* Notes how the Parse at hand reads configured tables (NULL: it does not); `reads` is given away.
  */
 void px_names_read(struct px_session *session, px_reads *reads);

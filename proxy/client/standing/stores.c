@@ -16,17 +16,17 @@ static bool names_other(const px_session *session, pgw_slice text, const px_cata
     return others.count > 0 && rw_prefilter_mentions(text, &others);
 }
 
-void px_stores_note(px_session *session, px_foreign *foreign, unsigned effects, pgw_slice text,
-                    const px_catalog *catalog)
+void px_stores_note(px_session *session, px_passthrough *passthrough, unsigned effects,
+                    pgw_slice text, const px_catalog *catalog)
 {
-    foreign->stores = (effects & (RW_EFFECT_WRITES | RW_EFFECT_PREPARE)) != 0;
+    passthrough->stores = (effects & (RW_EFFECT_WRITES | RW_EFFECT_PREPARE)) != 0;
     bool names =
-        foreign->stores && catalog != px_catalog_none() && names_other(session, text, catalog);
-    foreign->epoch = names ? catalog->epoch : 0;
-    foreign->config = session->worker->config;
-    session->known.stores |= foreign->epoch != 0;
-    if (foreign->stores && session->known.written_by == NULL)
-        session->known.written_by = foreign->config;
+        passthrough->stores && catalog != px_catalog_none() && names_other(session, text, catalog);
+    passthrough->epoch = names ? catalog->epoch : 0;
+    passthrough->config = session->worker->config;
+    session->known.stores |= passthrough->epoch != 0;
+    if (passthrough->stores && session->known.written_by == NULL)
+        session->known.written_by = passthrough->config;
 }
 
 bool px_stores_may(const px_session *session)
@@ -36,10 +36,11 @@ bool px_stores_may(const px_session *session)
            (state->written_by != NULL && state->written_by != session->worker->config);
 }
 
-bool px_stores_is_stale(const px_session *session, const px_foreign *foreign, pgw_error *error)
+bool px_stores_is_stale(const px_session *session, const px_passthrough *passthrough,
+                        pgw_error *error)
 {
-    bool unseen = foreign->stores && foreign->epoch != 0 && px_changes_unseen(session);
-    if (!foreign->stale && !unseen)
+    bool unseen = passthrough->stores && passthrough->epoch != 0 && px_changes_unseen(session);
+    if (!passthrough->stale && !unseen)
         return false;
     pgw_fail(error, "0A000", "a table that the prepared statement writes to may be another now");
     pgw_error_hint(error, "Prepare it again, behind a Sync.");

@@ -9,12 +9,12 @@
 #include "proxy/client/core/session.h"
 
 /* Notes that `catalog` was what a statement of this text, with these effects, was read by. */
-void px_stores_note(px_session *session, px_foreign *foreign, unsigned effects, pgw_slice text,
-                    const px_catalog *catalog);
+void px_stores_note(px_session *session, px_passthrough *passthrough, unsigned effects,
+                    pgw_slice text, const px_catalog *catalog);
 /* Whether the session may have such a statement that is to be read again. */
 bool px_stores_may(const px_session *session);
 /* Whether the statement must not be run as it is; the error says so (0A000). */
-PGW_MUST_CHECK bool px_stores_is_stale(const px_session *session, const px_foreign *foreign,
+PGW_MUST_CHECK bool px_stores_is_stale(const px_session *session, const px_passthrough *passthrough,
                                        pgw_error *error);
 
 #endif

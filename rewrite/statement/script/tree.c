@@ -7,7 +7,7 @@
 #include "rewrite/statement/tree/parse_tree.h"
 #include "rewrite/statement/tree/readable.h"
 #include "rewrite/statement/lookup/sql_prepare.h"
-#include "rewrite/statement/key/same_key.h"
+#include "rewrite/statement/key/keeps_key.h"
 #include "rewrite/statement/hidden/stars_tree.h"
 #include "rewrite/statement/key/unseen_key.h"
 #include "rewrite/statement/tree/walk.h"

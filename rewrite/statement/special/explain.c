@@ -56,23 +56,23 @@ static void add_error(pgw_buf *out, const pgw_error *error)
         add_text_line(out, "hint", error->hint);
 }
 
-static const char *why_not(rw_obstacle obstacle)
+static const char *why_not(rw_blocker blocker)
 {
-    switch (obstacle) {
+    switch (blocker) {
     case RW_BATCHABLE:
         return "yes";
-    case RW_OBSTACLE_RETURNING:
+    case RW_BLOCKER_RETURNING:
         return "no, because RETURNING shows more than columns";
-    case RW_OBSTACLE_SEQUENCE:
+    case RW_BLOCKER_SEQUENCE:
         return "no, because it draws from a sequence, which is bound to the session";
-    case RW_OBSTACLE_TRIGGER:
+    case RW_BLOCKER_TRIGGER:
         return "no, because the table has triggers, rules or row security, or checks that may "
                "change a session";
-    case RW_OBSTACLE_EXPRESSION:
+    case RW_BLOCKER_EXPRESSION:
         return "no, because a value is more than constants, parameters, casts and simple functions";
-    case RW_OBSTACLE_UNCOMPUTABLE:
+    case RW_BLOCKER_UNCOMPUTABLE:
         return "no, because its hash cannot be computed";
-    case RW_OBSTACLE_FORM:
+    case RW_BLOCKER_FORM:
         return "no, because rows cannot be added to a statement of this form";
     }
     return "no";
@@ -176,15 +176,15 @@ static void add_rows(const rw_insert *insert, const row_keys *keys, pgw_buf *out
 }
 
 /* Why an INSERT whose key is asked for first is not batched. */
-static const char *why_not_asked(const rw_insert *asked, rw_obstacle obstacle)
+static const char *why_not_asked(const rw_insert *asked, rw_blocker blocker)
 {
     bool expression = false, parameters = false;
     for (size_t i = 0; i < asked->wanted_count; i++) {
         expression |= asked->wanted[i].expression && !asked->wanted[i].draws;
         parameters |= asked->wanted[i].parameters;
     }
-    if (obstacle != RW_BATCHABLE || !expression)
-        return why_not(obstacle);
+    if (blocker != RW_BATCHABLE || !expression)
+        return why_not(blocker);
     return parameters ? "no, because its key is asked for in its transaction"
                       : "yes; no where it is prepared, for its key is asked for in its transaction";
 }
@@ -211,7 +211,7 @@ static bool explain_asked(const rw_insert *insert, const rw_catalog *catalog, co
     add_text_line(out, "table", pgw_arena_printf(arena, "%s.%s", table->schema, table->name));
     add_text_line(out, "hash", "per answer");
     add_text_line(out, "partition", "per answer");
-    add_batchable(insert, why_not_asked(insert, whole->obstacle), catalog, env, out);
+    add_batchable(insert, why_not_asked(insert, whole->blocker), catalog, env, out);
     return true;
 }
 
@@ -221,14 +221,14 @@ static void explain_insert(const rw_statement *statement, const rw_catalog *cata
     const rw_insert *insert = statement->insert;
     if (insert->wanted_count > 0 && explain_asked(insert, catalog, env, arena, out))
         return;
-    row_keys keys = {.unhashed = insert->obstacle == RW_OBSTACLE_UNCOMPUTABLE};
+    row_keys keys = {.unhashed = insert->blocker == RW_BLOCKER_UNCOMPUTABLE};
     pgw_error error = PGW_ERROR_NONE;
     if (!read_rows(insert, &(pgw_reading){env, arena, &error}, &keys)) {
         add_error(out, &error);
         return;
     }
     pgw_buf rewritten = {0};
-    if (keys.unhashed && insert->obstacle != RW_OBSTACLE_UNCOMPUTABLE)
+    if (keys.unhashed && insert->blocker != RW_BLOCKER_UNCOMPUTABLE)
         pgw_buf_add_slice(&rewritten, insert->text);
     else if (keys.parameters)
         rw_render_statement(insert, RW_HASH_PARAMETER, NULL, &rewritten);
@@ -244,7 +244,7 @@ static void explain_insert(const rw_statement *statement, const rw_catalog *cata
     } else {
         add_rows(insert, &keys, out);
     }
-    add_batchable(insert, why_not(keys.unhashed ? RW_OBSTACLE_UNCOMPUTABLE : insert->obstacle),
+    add_batchable(insert, why_not(keys.unhashed ? RW_BLOCKER_UNCOMPUTABLE : insert->blocker),
                   catalog, env, out);
 }
 

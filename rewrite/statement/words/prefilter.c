@@ -383,7 +383,7 @@ static bool is_suspicious(const glance *it, size_t at)
             (rw_system_names(word) || rw_system_informs(word)));
 }
 
-typedef enum mark { MARK_NOTHING, MARK_END, MARK_OBSTACLE } mark;
+typedef enum mark { MARK_NOTHING, MARK_END, MARK_BLOCKER } mark;
 
 static mark look_at_mark(glance *it, size_t at)
 {
@@ -393,11 +393,11 @@ static mark look_at_mark(glance *it, size_t at)
         it->opened = true;
         return MARK_NOTHING;
     case ';':
-        return ends_at(it->text, at + 1) ? MARK_END : MARK_OBSTACLE;
+        return ends_at(it->text, at + 1) ? MARK_END : MARK_BLOCKER;
     case '&':
-        return at_unicode_name(it->text, at) ? MARK_OBSTACLE : MARK_NOTHING;
+        return at_unicode_name(it->text, at) ? MARK_BLOCKER : MARK_NOTHING;
     case '\0':
-        return MARK_OBSTACLE;
+        return MARK_BLOCKER;
     default:
         it->commented = it->commented || opens_comment(it->text, at);
         return MARK_NOTHING;
@@ -433,7 +433,7 @@ static bool words_pass(const glance *it, const rw_view *view, size_t window)
 static mark look_at_window(glance *it, const rw_view *view, size_t window)
 {
     if (!words_pass(it, view, window))
-        return MARK_OBSTACLE;
+        return MARK_BLOCKER;
     for (uint64_t marks = view->windows[window].marks; marks != 0; marks &= marks - 1) {
         size_t at = window * RW_VIEW_STEP + (unsigned)__builtin_ctzll(marks);
         mark found = look_at_mark(it, view->base + at);
@@ -486,7 +486,7 @@ static bool rest_passes(glance *it)
         found = look_at_rest(it, base);
     for (size_t at = from; at < text.len && !(it->effects & RW_EFFECT_READS); at++)
         it->effects |= may_run(text.ptr[at]) ? RW_EFFECT_READS : 0;
-    return found != MARK_OBSTACLE;
+    return found != MARK_BLOCKER;
 }
 
 bool rw_prefilter_passes(pgw_slice text, const rw_prefilter *filter, unsigned *effects)

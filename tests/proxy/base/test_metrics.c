@@ -67,7 +67,7 @@ static void test_threads_are_added_up(void **state)
     (void)state;
     px_count(t.main, PX_ACCEPT_STOPS, 1);
     px_count(t.worker, PX_ACCEPT_STOPS, 2);
-    px_count(t.worker, PX_UNITS_UNKNOWN, 1);
+    px_count(t.worker, PX_WRITE_GROUPS_UNKNOWN, 1);
     px_count(t.worker, PX_SENT_BACKEND, UINT64_C(5000000000000000000));
     expect("keyspread_accept_stops_total 3");
     expect("keyspread_units_total{outcome=\"unknown\"} 1");
@@ -114,7 +114,7 @@ static void test_families_stand_together(void **state)
 static void test_histograms(void **state)
 {
     (void)state;
-    const uint64_t *bounds = px_histogram_bounds(PX_UNIT_DURATION);
+    const uint64_t *bounds = px_histogram_bounds(PX_WRITE_GROUP_DURATION);
     for (size_t i = 0; bounds[i] > 0; i++)
         assert_true(i < PX_BUCKETS && (i == 0 || bounds[i] > bounds[i - 1]));
     px_observe(t.main, PX_BATCH_ROWS, 1);

@@ -1,4 +1,5 @@
-/* Which units wait together, which of them leave, and which queue is next: numbers in, order out.
+/* Which write groups wait together, which of them leave, and which queue is next: numbers in, order
+ * out.
  */
 #include "proxy/batch/queue.h"
 
@@ -40,36 +41,36 @@ static int teardown(void **state)
 
 /* Rows of one statement, and nothing else that is not zero. */
 typedef struct rows {
-    px_unit unit;
-    struct px_unit_statement statement;
-    px_unit_table tables[2];
-    px_unit_prepared prepared[2];
-    px_unit_key keys[4];
+    px_write_group write_group;
+    struct px_write_group_statement statement;
+    px_write_group_table tables[2];
+    px_write_group_prepared prepared[2];
+    px_write_group_key keys[4];
 } rows;
 
-static px_unit *unit_of(rows *it, size_t row_count, size_t bytes)
+static px_write_group *write_group_of(rows *it, size_t row_count, size_t bytes)
 {
     *it = (rows){0};
-    it->tables[0] = (px_unit_table){.config = &config, .name = (char *)"public.events"};
+    it->tables[0] = (px_write_group_table){.config = &config, .name = (char *)"public.events"};
     it->statement.bytes = bytes;
-    it->unit = (px_unit){.identity = t.identity,
-                         .tables = it->tables,
-                         .table_count = 1,
-                         .prepared = it->prepared,
-                         .prepared_count = 1,
-                         .merge_hash = 7,
-                         .partition = 3,
-                         .head = PGW_LITERAL("INSERT"),
-                         .statement_count = 1,
-                         .statements = &it->statement,
-                         .keys = it->keys,
-                         .row_count = row_count};
-    return &it->unit;
+    it->write_group = (px_write_group){.identity = t.identity,
+                                       .tables = it->tables,
+                                       .table_count = 1,
+                                       .prepared = it->prepared,
+                                       .prepared_count = 1,
+                                       .merge_hash = 7,
+                                       .partition = 3,
+                                       .head = PGW_LITERAL("INSERT"),
+                                       .statement_count = 1,
+                                       .statements = &it->statement,
+                                       .keys = it->keys,
+                                       .row_count = row_count};
+    return &it->write_group;
 }
 
-static px_queue *queue_of(const px_unit *unit)
+static px_queue *queue_of(const px_write_group *write_group)
 {
-    return px_queue_find(&t.queues, unit);
+    return px_queue_find(&t.queues, write_group);
 }
 
 /* --- who waits together --- */
@@ -80,53 +81,55 @@ static void what_makes_a_queue(void **state)
     static const uint32_t types[] = {20, 25}, others[] = {20, 23};
     rows it;
     px_identity *same = identity_of("u"), *other = identity_of("v");
-    px_queue *first = queue_of(unit_of(&it, 1, 1));
-    assert_ptr_equal(queue_of(unit_of(&it, 2, 9)), first);
-    it.unit.identity = same;
-    assert_ptr_equal(queue_of(&it.unit), first);
+    px_queue *first = queue_of(write_group_of(&it, 1, 1));
+    assert_ptr_equal(queue_of(write_group_of(&it, 2, 9)), first);
+    it.write_group.identity = same;
+    assert_ptr_equal(queue_of(&it.write_group), first);
     px_queue *found[24];
     size_t count = 0;
     found[count++] = first;
 #define DIFFERS(change)                                                                            \
     do {                                                                                           \
-        unit_of(&it, 1, 1);                                                                        \
+        write_group_of(&it, 1, 1);                                                                 \
         change;                                                                                    \
-        found[count] = queue_of(&it.unit);                                                         \
+        found[count] = queue_of(&it.write_group);                                                  \
         for (size_t i = 0; i < count; i++)                                                         \
             if (found[i] == found[count])                                                          \
                 fail_msg(#change " is as %zu", i);                                                 \
-        assert_ptr_equal(queue_of(&it.unit), found[count]);                                        \
+        assert_ptr_equal(queue_of(&it.write_group), found[count]);                                 \
         count++;                                                                                   \
     } while (0)
-    DIFFERS(it.unit.merge_hash = 8);
-    DIFFERS(it.unit.kind = PX_UNIT_TEXT);
-    DIFFERS(it.unit.epoch = 1);
-    DIFFERS(it.unit.partition = 4);
-    DIFFERS(it.unit.several_partitions = true);
+    DIFFERS(it.write_group.merge_hash = 8);
+    DIFFERS(it.write_group.kind = PX_WRITE_GROUP_TEXT);
+    DIFFERS(it.write_group.epoch = 1);
+    DIFFERS(it.write_group.partition = 4);
+    DIFFERS(it.write_group.several_partitions = true);
     DIFFERS(it.tables[0].name = (char *)"public.other");
-    DIFFERS((it.unit.table_count = 2, it.tables[1] = it.tables[0]));
-    DIFFERS((it.unit.table_count = 2, it.tables[1].name = (char *)"public.other"));
-    DIFFERS(it.unit.identity = other);
-    DIFFERS(it.unit.head = PGW_LITERAL("INSERt"));
-    DIFFERS(it.unit.tail = PGW_LITERAL("x"));
-    DIFFERS(it.unit.conditions = PGW_LITERAL("x"));
-#define PARAMS_DIFFER(change) DIFFERS((it.unit.kind = PX_UNIT_PARAMS, change))
+    DIFFERS((it.write_group.table_count = 2, it.tables[1] = it.tables[0]));
+    DIFFERS((it.write_group.table_count = 2, it.tables[1].name = (char *)"public.other"));
+    DIFFERS(it.write_group.identity = other);
+    DIFFERS(it.write_group.head = PGW_LITERAL("INSERt"));
+    DIFFERS(it.write_group.tail = PGW_LITERAL("x"));
+    DIFFERS(it.write_group.conditions = PGW_LITERAL("x"));
+#define PARAMS_DIFFER(change) DIFFERS((it.write_group.kind = PX_WRITE_GROUP_PARAMS, change))
     PARAMS_DIFFER(it.prepared[0].name = PGW_LITERAL("x"));
     PARAMS_DIFFER(it.prepared[0].text = PGW_LITERAL("x"));
     PARAMS_DIFFER(it.prepared[0].columns = PGW_LITERAL("x"));
     PARAMS_DIFFER((it.prepared[0].types = types, it.prepared[0].type_count = 1));
     PARAMS_DIFFER((it.prepared[0].types = types, it.prepared[0].type_count = 2));
     PARAMS_DIFFER((it.prepared[0].types = others, it.prepared[0].type_count = 2));
-    PARAMS_DIFFER(it.unit.prepared_count = 2);
-    PARAMS_DIFFER((it.unit.prepared_count = 2, it.prepared[1].name = PGW_LITERAL("x")));
+    PARAMS_DIFFER(it.write_group.prepared_count = 2);
+    PARAMS_DIFFER((it.write_group.prepared_count = 2, it.prepared[1].name = PGW_LITERAL("x")));
 #undef PARAMS_DIFFER
 #undef DIFFERS
-    unit_of(&it, 1, 1)->prepared->name = PGW_LITERAL("x"); /* how rows of a text may travel, too */
-    assert_ptr_equal(queue_of(&it.unit), first);
+    write_group_of(&it, 1, 1)->prepared->name =
+        PGW_LITERAL("x"); /* how rows of a text may travel, too */
+    assert_ptr_equal(queue_of(&it.write_group), first);
     assert_int_equal(t.queues.count, count);
-    unit_of(&it, 1, 1)->several_partitions = true; /* they have a lane, whatever their first is */
-    it.unit.partition = 99;
-    queue_of(&it.unit);
+    write_group_of(&it, 1, 1)->several_partitions =
+        true; /* they have a lane, whatever their first is */
+    it.write_group.partition = 99;
+    queue_of(&it.write_group);
     assert_int_equal(t.queues.count, count);
     px_identity_drop(same);
     px_identity_drop(other);
@@ -140,17 +143,17 @@ static void a_queue_keeps_its_own_key(void **state)
     char name[] = "public.events", head[] = "head", tail[] = "tail", conditions[] = "cond",
          statement[] = "name", text[] = "text";
     uint32_t types[] = {20, 25};
-    unit_of(&it, 1, 1)->kind = PX_UNIT_PARAMS;
+    write_group_of(&it, 1, 1)->kind = PX_WRITE_GROUP_PARAMS;
     it.tables[0].name = name;
-    it.unit.head = (pgw_slice){head, 4};
-    it.unit.tail = (pgw_slice){tail, 4};
-    it.unit.conditions = (pgw_slice){conditions, 4};
+    it.write_group.head = (pgw_slice){head, 4};
+    it.write_group.tail = (pgw_slice){tail, 4};
+    it.write_group.conditions = (pgw_slice){conditions, 4};
     it.prepared[0].name = (pgw_slice){statement, 4};
     it.prepared[0].text = (pgw_slice){text, 4};
     it.prepared[0].types = types;
     it.prepared[0].type_count = 2;
-    it.unit.epoch = 5;
-    px_queue *queue = queue_of(&it.unit);
+    it.write_group.epoch = 5;
+    px_queue *queue = queue_of(&it.write_group);
     name[0] = head[0] = tail[0] = conditions[0] = statement[0] = text[0] = '?';
     types[1] = 0;
     assert_string_equal(queue->key.tables->name, "public.events");
@@ -186,14 +189,14 @@ static void queues_go_when_they_were_empty_for_long(void **state)
     rows it;
     px_queue *found[MANY];
     for (size_t i = 0; i < MANY; i++) {
-        unit_of(&it, 1, 1)->merge_hash = i;
-        found[i] = queue_of(&it.unit);
+        write_group_of(&it, 1, 1)->merge_hash = i;
+        found[i] = queue_of(&it.write_group);
         found[i]->idle_since = i % 2 == 0 ? 99 : 100;
         found[i]->state = i % 4 == 2 ? PX_QUEUE_HOLDING : PX_QUEUE_EMPTY;
     }
     for (size_t i = 0; i < MANY; i++) {
-        unit_of(&it, 1, 1)->merge_hash = i;
-        assert_ptr_equal(queue_of(&it.unit), found[i]);
+        write_group_of(&it, 1, 1)->merge_hash = i;
+        assert_ptr_equal(queue_of(&it.write_group), found[i]);
     }
     freed = 0;
     px_queue_sweep(&t.queues, 100, count_freed);
@@ -201,9 +204,9 @@ static void queues_go_when_they_were_empty_for_long(void **state)
     assert_int_equal(t.queues.count, MANY - MANY / 4);
     assert_int_equal(t.queues.bytes, t.queues.count * strlen("INSERT"));
     for (size_t i = 0; i < MANY; i++) {
-        unit_of(&it, 1, 1)->merge_hash = i;
+        write_group_of(&it, 1, 1)->merge_hash = i;
         if (i % 4 != 0)
-            assert_ptr_equal(queue_of(&it.unit), found[i]);
+            assert_ptr_equal(queue_of(&it.write_group), found[i]);
     }
     px_queue_sweep(&t.queues, 101, NULL);
     assert_int_equal(t.queues.count, MANY / 4);
@@ -211,19 +214,21 @@ static void queues_go_when_they_were_empty_for_long(void **state)
 
 /* --- in and out --- */
 
-/* The units' numbers in their order, and the totals. */
+/* The write groups' numbers in their order, and the totals. */
 static void expect_queue(const px_queue *queue, const rows *all, const char *order,
                          size_t row_count, size_t bytes)
 {
     char found[16] = "", back[16] = "";
     size_t len = 0;
-    for (const px_unit *unit = queue->waiting.first; unit != NULL; unit = unit->next)
-        found[len++] = (char)('0' + ((const rows *)unit - all));
+    for (const px_write_group *write_group = queue->waiting.first; write_group != NULL;
+         write_group = write_group->next)
+        found[len++] = (char)('0' + ((const rows *)write_group - all));
     assert_string_equal(found, order);
-    for (const px_unit *unit = queue->waiting.last; unit != NULL; unit = unit->previous)
-        back[--len] = (char)('0' + ((const rows *)unit - all));
+    for (const px_write_group *write_group = queue->waiting.last; write_group != NULL;
+         write_group = write_group->previous)
+        back[--len] = (char)('0' + ((const rows *)write_group - all));
     assert_string_equal(back, order);
-    assert_int_equal(queue->units, strlen(order));
+    assert_int_equal(queue->write_groups, strlen(order));
     assert_int_equal(queue->rows, row_count);
     assert_int_equal(queue->bytes, bytes);
 }
@@ -233,41 +238,41 @@ static void first_come_first_served(void **state)
     (void)state;
     rows all[4];
     for (size_t i = 0; i < 4; i++)
-        unit_of(&all[i], i + 1, 10 * (i + 1));
-    px_queue *queue = queue_of(&all[0].unit);
+        write_group_of(&all[i], i + 1, 10 * (i + 1));
+    px_queue *queue = queue_of(&all[0].write_group);
     expect_queue(queue, all, "", 0, 0);
-    px_queue_push(queue, &all[0].unit);
-    assert_ptr_equal(all[0].unit.queue, queue);
-    assert_int_equal(all[0].unit.state, PX_UNIT_QUEUED);
-    px_queue_push(queue, &all[1].unit);
-    px_queue_push_front(queue, &all[2].unit);
+    px_queue_push(queue, &all[0].write_group);
+    assert_ptr_equal(all[0].write_group.queue, queue);
+    assert_int_equal(all[0].write_group.state, PX_WRITE_GROUP_QUEUED);
+    px_queue_push(queue, &all[1].write_group);
+    px_queue_push_front(queue, &all[2].write_group);
     expect_queue(queue, all, "201", 6, 60);
-    px_queue_push(queue, &all[3].unit);
-    px_queue_remove(queue, &all[0].unit);
+    px_queue_push(queue, &all[3].write_group);
+    px_queue_remove(queue, &all[0].write_group);
     expect_queue(queue, all, "213", 9, 90);
-    px_queue_remove(queue, &all[2].unit);
+    px_queue_remove(queue, &all[2].write_group);
     expect_queue(queue, all, "13", 6, 60);
-    px_queue_remove(queue, &all[3].unit);
+    px_queue_remove(queue, &all[3].write_group);
     expect_queue(queue, all, "1", 2, 20);
-    px_queue_remove(queue, &all[1].unit);
+    px_queue_remove(queue, &all[1].write_group);
     expect_queue(queue, all, "", 0, 0);
-    px_queue_push_front(queue, &all[3].unit);
-    px_queue_push(queue, &all[2].unit);
+    px_queue_push_front(queue, &all[3].write_group);
+    px_queue_push(queue, &all[2].write_group);
     expect_queue(queue, all, "32", 7, 70);
 }
 
 static void bytes_are_those_of_a_batch(void **state)
 {
     (void)state;
-    struct px_unit_statement two[2] = {{.bytes = 5}, {.bytes = 6}};
+    struct px_write_group_statement two[2] = {{.bytes = 5}, {.bytes = 6}};
     rows it;
-    unit_of(&it, 1, 1);
-    it.unit.statements = two;
-    it.unit.statement_count = 2;
-    px_queue *queue = queue_of(&it.unit);
-    px_queue_push(queue, &it.unit);
+    write_group_of(&it, 1, 1);
+    it.write_group.statements = two;
+    it.write_group.statement_count = 2;
+    px_queue *queue = queue_of(&it.write_group);
+    px_queue_push(queue, &it.write_group);
     assert_int_equal(queue->bytes, 11);
-    px_queue_remove(queue, &it.unit);
+    px_queue_remove(queue, &it.write_group);
     assert_int_equal(queue->bytes, 0);
 }
 
@@ -276,7 +281,7 @@ static void bytes_are_those_of_a_batch(void **state)
 static void a_batch_is_no_larger_than_the_limit(void **state)
 {
     (void)state;
-    /* The units' rows and bytes; the limits are 160 and 1600: how many leave at a time. */
+    /* The write groups' rows and bytes; the limits are 160 and 1600: how many leave at a time. */
     static const struct {
         size_t row_counts[4], bytes[4];
         bool alone[4];
@@ -296,15 +301,15 @@ static void a_batch_is_no_larger_than_the_limit(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         rows all[4];
-        px_unit_key keys[500] = {{0}};
+        px_write_group_key keys[500] = {{0}};
         char batches[8] = "";
         for (size_t k = 0; k < 4; k++) {
-            unit_of(&all[k], cases[i].row_counts[k], cases[i].bytes[k]);
-            all[k].unit.keys = keys;
-            all[k].unit.send_alone = cases[i].alone[k];
-            px_queue_push(queue_of(&all[0].unit), &all[k].unit);
+            write_group_of(&all[k], cases[i].row_counts[k], cases[i].bytes[k]);
+            all[k].write_group.keys = keys;
+            all[k].write_group.send_alone = cases[i].alone[k];
+            px_queue_push(queue_of(&all[0].write_group), &all[k].write_group);
         }
-        px_queue *queue = queue_of(&all[0].unit);
+        px_queue *queue = queue_of(&all[0].write_group);
         for (size_t n = 0; queue->waiting.first != NULL; n++) {
             size_t rows_before = queue->rows;
             px_batch *batch = px_queue_form(queue, 1000 + n);
@@ -315,7 +320,7 @@ static void a_batch_is_no_larger_than_the_limit(void **state)
             assert_true(batch->first);
             assert_int_equal(queue->flying, 1);
             for (size_t u = 0; u < batch->attempt.count; u++)
-                assert_int_equal(batch->attempt.units[u]->state, PX_UNIT_FLYING);
+                assert_int_equal(batch->attempt.write_groups[u]->state, PX_WRITE_GROUP_FLYING);
             px_queue_land(batch);
             assert_int_equal(queue->flying, 0);
             assert_null(queue->flights[0]);
@@ -325,7 +330,7 @@ static void a_batch_is_no_larger_than_the_limit(void **state)
     }
 }
 
-static void units_leave_in_the_order_of_their_least_keys(void **state)
+static void write_groups_leave_in_the_order_of_their_least_keys(void **state)
 {
     (void)state;
     /* The hash and fingerprint of two rows each. */
@@ -333,20 +338,20 @@ static void units_leave_in_the_order_of_their_least_keys(void **state)
         {9, 1, 5, 2}, {5, 1, 7, 0}, {UINT64_MAX, 0, UINT64_MAX, 1}, {3, 9, 3, 8}};
     rows all[4];
     for (size_t i = 0; i < 4; i++) {
-        unit_of(&all[i], 2, 1);
+        write_group_of(&all[i], 2, 1);
         for (size_t k = 0; k < 2; k++)
             all[i].keys[k] =
-                (px_unit_key){.hash = keys[i][2 * k], .fingerprint = keys[i][2 * k + 1]};
-        px_queue_push(queue_of(&all[i].unit), &all[i].unit);
+                (px_write_group_key){.hash = keys[i][2 * k], .fingerprint = keys[i][2 * k + 1]};
+        px_queue_push(queue_of(&all[i].write_group), &all[i].write_group);
     }
-    px_batch *batch = px_queue_form(queue_of(&all[0].unit), 0);
+    px_batch *batch = px_queue_form(queue_of(&all[0].write_group), 0);
     assert_int_equal(batch->attempt.count, 4);
     char order[8] = "";
     for (size_t i = 0; i < 4; i++)
-        order[i] = (char)('0' + ((rows *)batch->attempt.units[i] - all));
+        order[i] = (char)('0' + ((rows *)batch->attempt.write_groups[i] - all));
     assert_string_equal(order, "3102");
-    assert_int_equal(all[3].unit.least.fingerprint, 8);
-    assert_int_equal(all[0].unit.least.hash, 5);
+    assert_int_equal(all[3].write_group.least.fingerprint, 8);
+    assert_int_equal(all[0].write_group.least.hash, 5);
     px_queue_land(batch);
 }
 
@@ -356,9 +361,9 @@ static void batches_land_in_any_order(void **state)
     for (size_t first = 0; first < 2; first++) {
         rows all[2];
         px_batch *batches[2];
-        px_queue *queue = queue_of(unit_of(&all[0], 1, 1));
+        px_queue *queue = queue_of(write_group_of(&all[0], 1, 1));
         for (size_t i = 0; i < 2; i++) {
-            px_queue_push(queue, unit_of(&all[i], 1, 1));
+            px_queue_push(queue, write_group_of(&all[i], 1, 1));
             batches[i] = px_queue_form(queue, i);
         }
         px_queue_land(batches[first]);
@@ -378,7 +383,7 @@ static void one_more_may_leave_when_the_first_is_slow(void **state)
     (void)state;
     rows it;
     px_batch one = {.started = 1000}, two = {.started = 2000};
-    px_queue *queue = queue_of(unit_of(&it, 1, 1));
+    px_queue *queue = queue_of(write_group_of(&it, 1, 1));
     assert_true(px_queue_may_leave(queue, 1000));
     queue->flights[queue->flying++] = &one;
     assert_false(px_queue_may_leave(queue, 1000));
@@ -396,7 +401,7 @@ static void slow_is_what_is_unusual(void **state)
 {
     (void)state;
     rows it;
-    px_queue *queue = queue_of(unit_of(&it, 1, 1));
+    px_queue *queue = queue_of(write_group_of(&it, 1, 1));
     assert_false(px_queue_is_slow(queue, 1000000)); /* nothing to compare it with */
     px_queue_note_time(queue, 1000, 30);
     assert_false(px_queue_is_slow(queue, 50));
@@ -437,7 +442,7 @@ static void limits_learn(void **state)
         {150, 1500, 50, 160, 1600},
     };
     rows it;
-    px_queue *queue = queue_of(unit_of(&it, 1, 1));
+    px_queue *queue = queue_of(write_group_of(&it, 1, 1));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         queue->limit_rows = cases[i].rows;
         queue->limit_bytes = cases[i].bytes;
@@ -460,7 +465,7 @@ static void full_by_rows_or_bytes(void **state)
     } cases[] = {{0, 0, false},   {159, 1599, false}, {160, 0, true},
                  {0, 1600, true}, {161, 0, true},     {0, 1601, true}};
     rows it;
-    px_queue *queue = queue_of(unit_of(&it, 1, 1));
+    px_queue *queue = queue_of(write_group_of(&it, 1, 1));
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         queue->rows = cases[i].rows;
         queue->bytes = cases[i].bytes;
@@ -474,7 +479,7 @@ static void a_reload_lowers_limits_at_once(void **state)
     rows it;
     static const cfg_table less = {.batch = {.rows = 100, .bytes = 2000}};
     static const cfg_table more = {.batch = {.rows = 300, .bytes = 900}};
-    px_queue *queue = queue_of(unit_of(&it, 1, 1));
+    px_queue *queue = queue_of(write_group_of(&it, 1, 1));
     queue->limit_rows = 170;
     px_queue_configure(queue, &config); /* the same: nothing is looked at */
     assert_int_equal(queue->limit_rows, 170);
@@ -502,7 +507,7 @@ static void the_oldest_is_first(void **state)
     enum { QUEUES = 40, STEPS = 4000 };
     px_ready ready = {0};
     px_queue *queues = calloc(QUEUES, sizeof *queues);
-    px_unit *units = calloc(QUEUES, sizeof *units);
+    px_write_group *write_groups = calloc(QUEUES, sizeof *write_groups);
     bool there[QUEUES] = {false};
     unsigned seed = 1;
     for (size_t step = 0; step < STEPS; step++) {
@@ -510,8 +515,8 @@ static void the_oldest_is_first(void **state)
         bool move = there[i] && next_random(&seed) % 2 == 0;
         if (there[i] && !move)
             px_ready_remove(&ready, &queues[i]);
-        units[i].arrived = next_random(&seed) % 1000;
-        queues[i].waiting.first = next_random(&seed) % 8 == 0 ? NULL : &units[i];
+        write_groups[i].arrived = next_random(&seed) % 1000;
+        queues[i].waiting.first = next_random(&seed) % 8 == 0 ? NULL : &write_groups[i];
         if (move)
             px_ready_moved(&ready, &queues[i]);
         else if (!there[i])
@@ -521,8 +526,8 @@ static void the_oldest_is_first(void **state)
         size_t count = 0;
         for (size_t k = 0; k < QUEUES; k++) {
             count += there[k];
-            if (there[k] && queues[k].waiting.first != NULL && units[k].arrived < oldest)
-                oldest = units[k].arrived;
+            if (there[k] && queues[k].waiting.first != NULL && write_groups[k].arrived < oldest)
+                oldest = write_groups[k].arrived;
         }
         assert_int_equal(ready.count, count);
         const px_queue *first = px_ready_first(&ready);
@@ -533,7 +538,7 @@ static void the_oldest_is_first(void **state)
     }
     free(ready.heap);
     free(queues);
-    free(units);
+    free(write_groups);
 }
 
 int main(void)
@@ -546,7 +551,7 @@ int main(void)
         TEST(first_come_first_served),
         TEST(bytes_are_those_of_a_batch),
         TEST(a_batch_is_no_larger_than_the_limit),
-        TEST(units_leave_in_the_order_of_their_least_keys),
+        TEST(write_groups_leave_in_the_order_of_their_least_keys),
         TEST(batches_land_in_any_order),
         TEST(one_more_may_leave_when_the_first_is_slow),
         TEST(slow_is_what_is_unusual),

@@ -17,9 +17,10 @@ static void all_threads_are_added_up(void **state)
     static const struct {
         px_counter counter;
         unsigned count;
-    } counts[] = {{PX_UNITS_COMMITTED, 2},  {PX_UNITS_REROUTED, 4},   {PX_UNITS_FAILED, 8},
-                  {PX_UNITS_UNKNOWN, 16},   {PX_UNITS_EXPIRED, 32},   {PX_UNITS_WITHDRAWN, 64},
-                  {PX_UNITS_REPEATED, 128}, {PX_NOTICES_DROPPED, 256}};
+    } counts[] = {{PX_WRITE_GROUPS_COMMITTED, 2},  {PX_WRITE_GROUPS_REROUTED, 4},
+                  {PX_WRITE_GROUPS_FAILED, 8},     {PX_WRITE_GROUPS_UNKNOWN, 16},
+                  {PX_WRITE_GROUPS_EXPIRED, 32},   {PX_WRITE_GROUPS_WITHDRAWN, 64},
+                  {PX_WRITE_GROUPS_REPEATED, 128}, {PX_NOTICES_DROPPED, 256}};
     px_server server = {.metrics = px_metrics_new(NULL), .worker_count = 2};
     px_worker workers[2] = {{.metrics = px_metrics_new(server.metrics)},
                             {.metrics = px_metrics_new(server.metrics)}};

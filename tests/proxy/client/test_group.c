@@ -11,12 +11,12 @@
 #include <cmocka.h>
 
 #include "protocol/frame.h"
-#include "proxy/backend/base/unit.h"
+#include "proxy/backend/base/write_group.h"
 
 static px_group group;
 static px_statements statements;
-static px_plan plans[PX_UNIT_MOST + 2];
-static rw_insert inserts[PX_UNIT_MOST + 2];
+static px_plan plans[PX_WRITE_GROUP_MOST + 2];
+static rw_insert inserts[PX_WRITE_GROUP_MOST + 2];
 
 static int setup(void **state)
 {
@@ -25,7 +25,7 @@ static int setup(void **state)
     statements = (px_statements){0};
     memset(plans, 0, sizeof plans);
     memset(inserts, 0, sizeof inserts);
-    for (size_t i = 0; i < PX_UNIT_MOST + 2; i++) {
+    for (size_t i = 0; i < PX_WRITE_GROUP_MOST + 2; i++) {
         plans[i].references = 1;
         plans[i].insert = &inserts[i];
         snprintf(plans[i].name, sizeof plans[i].name, "ks_%zu", i);
@@ -40,7 +40,7 @@ static int teardown(void **state)
     px_group_clear(&group);
     px_group_free(&group);
     px_statements_free(&statements);
-    for (size_t i = 0; i < PX_UNIT_MOST + 2; i++)
+    for (size_t i = 0; i < PX_WRITE_GROUP_MOST + 2; i++)
         if (plans[i].references != 1)
             return -1;
     return 0;
@@ -53,7 +53,7 @@ static void hold(char type, const char *body, size_t len, px_plan *plan)
     size_t begun = pgw_begin(&message, type);
     pgw_buf_add(&message, body, len);
     assert_true(pgw_end(&message, begun));
-    const px_said said = px_said_of(type, pgw_slice_buf(&message));
+    const px_client_message said = px_client_message_of(type, pgw_slice_buf(&message));
     assert_true(said.whole);
     px_group_hold(&group, &said, plan);
     memset(message.ptr, '!', message.len);
@@ -180,7 +180,7 @@ static void what_is_in_it(void **state)
     assert_true(px_group_is_answered(&group));
 }
 
-/* Different ones, and no more than a unit may have. */
+/* Different ones, and no more than a write group may have. */
 static void statements_are_counted(void **state)
 {
     (void)state;
@@ -192,14 +192,14 @@ static void statements_are_counted(void **state)
         EXECUTE("", &plans[1]);
     }
     assert_int_equal(px_group_count_statements(&group), 2);
-    for (size_t i = 2; i < PX_UNIT_MOST; i++)
+    for (size_t i = 2; i < PX_WRITE_GROUP_MOST; i++)
         EXECUTE("", &plans[i]);
-    EXECUTE("", &plans[PX_UNIT_MOST - 1]);
-    assert_int_equal(px_group_count_statements(&group), PX_UNIT_MOST);
-    EXECUTE("", &plans[PX_UNIT_MOST]);
-    assert_int_equal(px_group_count_statements(&group), PX_UNIT_MOST + 1);
-    EXECUTE("", &plans[PX_UNIT_MOST + 1]);
-    assert_int_equal(px_group_count_statements(&group), PX_UNIT_MOST + 1);
+    EXECUTE("", &plans[PX_WRITE_GROUP_MOST - 1]);
+    assert_int_equal(px_group_count_statements(&group), PX_WRITE_GROUP_MOST);
+    EXECUTE("", &plans[PX_WRITE_GROUP_MOST]);
+    assert_int_equal(px_group_count_statements(&group), PX_WRITE_GROUP_MOST + 1);
+    EXECUTE("", &plans[PX_WRITE_GROUP_MOST + 1]);
+    assert_int_equal(px_group_count_statements(&group), PX_WRITE_GROUP_MOST + 1);
 }
 
 /* What it will be answered with: a type a parameter of the client's own, and the columns. */

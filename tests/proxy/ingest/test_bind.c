@@ -264,7 +264,7 @@ static void a_row_has_its_share_of_the_bind(void **state)
     px_plan_drop(plan);
 }
 
-static px_unit_key unit_key(const char *a, const char *b)
+static px_write_group_key write_group_key(const char *a, const char *b)
 {
     static rw_column columns[] = {COLUMN("a", PGW_TEXT, -1, .not_null = true),
                                   COLUMN("b", PGW_TEXT, -1, .not_null = true)};
@@ -274,7 +274,7 @@ static px_unit_key unit_key(const char *a, const char *b)
         {.type = PGW_TEXT, .null = a == NULL, .as.bytes = pgw_slice_str(a ? a : "")},
         {.type = PGW_TEXT, .null = b == NULL, .as.bytes = pgw_slice_str(b ? b : "")}};
     const rw_key key = {.values = values, .whole = 7, .partition = 3, .all_known = true};
-    return px_unit_key_of(&table, &key);
+    return px_write_group_key_of(&table, &key);
 }
 
 static void fingerprints_tell_keys_apart(void **state)
@@ -283,16 +283,16 @@ static void fingerprints_tell_keys_apart(void **state)
     static const char *const keys[][2] = {{"ab", "c"},   {"a", "bc"},   {"", "abc"},  {"abc", ""},
                                           {NULL, "abc"}, {"abc", NULL}, {NULL, NULL}, {"", ""}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        px_unit_key one = unit_key(keys[i][0], keys[i][1]);
+        px_write_group_key one = write_group_key(keys[i][0], keys[i][1]);
         assert_true(one.constant);
         assert_int_equal(one.hash, 7);
         assert_int_equal(one.partition, 3);
         for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
-            assert_int_equal(one.fingerprint == unit_key(keys[k][0], keys[k][1]).fingerprint,
+            assert_int_equal(one.fingerprint == write_group_key(keys[k][0], keys[k][1]).fingerprint,
                              i == k);
     }
     const rw_key unknown = {.whole = 7, .partition = 3};
-    px_unit_key key = px_unit_key_of(&test_tables[0], &unknown);
+    px_write_group_key key = px_write_group_key_of(&test_tables[0], &unknown);
     assert_false(key.constant);
     assert_int_equal(key.fingerprint, 0);
     assert_int_equal(key.partition, 3);
@@ -314,13 +314,13 @@ static void fingerprints_tell_numbers_apart(void **state)
             pgw_value values[2] = {{.type = PGW_INT8, .as.integer = a},
                                    {.type = PGW_TIMESTAMPTZ, .as.integer = b}};
             const rw_key key = {.values = values, .whole = 7, .all_known = true};
-            uint64_t fingerprint = px_unit_key_of(&table, &key).fingerprint;
-            assert_true(fingerprint == px_unit_key_of(&table, &key).fingerprint);
+            uint64_t fingerprint = px_write_group_key_of(&table, &key).fingerprint;
+            assert_true(fingerprint == px_write_group_key_of(&table, &key).fingerprint);
             for (size_t i = 0; i < count; i++)
                 assert_true(seen[i] != fingerprint);
             seen[count++] = fingerprint;
             table.hash_key_count = 2;
-            assert_int_equal(px_unit_key_of(&table, &key).fingerprint, 7);
+            assert_int_equal(px_write_group_key_of(&table, &key).fingerprint, 7);
             table.hash_key_count = 1;
         }
 }

@@ -1,4 +1,4 @@
-/* Rows on their way into units and back, with a batcher that only takes what it is given. */
+/* Rows on their way into write groups and back, with a batcher that only takes what it is given. */
 #include "proxy/ingest/plan_cache.h"
 #include "proxy/ingest/submit.h"
 #include "proxy/ingest/template.h"
@@ -18,7 +18,7 @@
 enum { NOW = 1000, WAIT_MS = 300, ALONE_MS = 10000 };
 
 static struct {
-    px_unit *units[512];
+    px_write_group *write_groups[512];
     size_t count;
     uint64_t withdrawn[512]; /* tickets */
     size_t withdrawn_count;
@@ -29,25 +29,25 @@ static struct {
     px_plan_cache cache;
     cfg_config config;
     px_worker worker;
-    px_owner owner;
+    px_submitter submitter;
     px_standing standing;
 } t;
 
-void px_batcher_submit(px_unit *unit)
+void px_batcher_submit(px_write_group *write_group)
 {
-    t.units[t.count++] = unit;
+    t.write_groups[t.count++] = write_group;
 }
 
-void px_batcher_withdraw(px_worker *home, px_unit *unit, uint64_t ticket)
+void px_batcher_withdraw(px_worker *home, px_write_group *write_group, uint64_t ticket)
 {
     assert_ptr_equal(home, &t.worker);
-    assert_int_equal(unit->ticket, ticket);
+    assert_int_equal(write_group->ticket, ticket);
     t.withdrawn[t.withdrawn_count++] = ticket;
 }
 
-static bool on_answered(px_owner *owner, const px_outcome *outcome)
+static bool on_answered(px_submitter *submitter, const px_outcome *outcome)
 {
-    assert_ptr_equal(owner, &t.owner);
+    assert_ptr_equal(submitter, &t.submitter);
     t.answered++;
     t.told = *outcome;
     t.tag = outcome->statements[0].tag;
@@ -55,15 +55,15 @@ static bool on_answered(px_owner *owner, const px_outcome *outcome)
     return t.answers;
 }
 
-static void on_rerouted(px_owner *owner)
+static void on_rerouted(px_submitter *submitter)
 {
-    assert_ptr_equal(owner, &t.owner);
+    assert_ptr_equal(submitter, &t.submitter);
     t.rerouted++;
 }
 
 static int setup(void **state)
 {
-    static const px_owner_ops ops = {on_answered, on_rerouted};
+    static const px_submitter_ops ops = {on_answered, on_rerouted};
     plans_setup(state);
     memset(&t, 0, sizeof t);
     for (size_t i = 0; i < TEST_TABLE_COUNT; i++)
@@ -71,7 +71,7 @@ static int setup(void **state)
     t.config.limits.row_bytes = t.config.limits.key_bytes = 1 << 20;
     t.worker = (px_worker){.config = &t.config, .plans = &t.cache};
     t.worker.loop.time = NOW;
-    t.owner = (px_owner){.ops = &ops, .worker = &t.worker};
+    t.submitter = (px_submitter){.ops = &ops, .worker = &t.worker};
     t.standing = (px_standing){.identity = plans.identity};
     t.answers = true;
     return 0;
@@ -92,7 +92,7 @@ static void submit_text(const char *sql)
     pointers[0] = plans.pointers[0];
     px_text *text = px_text_parse(&t.worker, pgw_slice_str(sql), &plans.catalog, &view, &test_env);
     px_text_hash(&t.worker, text, test_env);
-    px_submit_script(&t.owner, &t.standing, text);
+    px_submit_script(&t.submitter, &t.standing, text);
     px_text_drop(text);
 }
 
@@ -105,61 +105,63 @@ static px_submission submit_bound(const char *sql, const char *const *values, si
     const pgw_bind bind = bind_of(values, count, &buf);
     const px_execution all[] = {{plan, &bind, 0}, {plan, &bind, 0}};
     px_submission what =
-        px_submit_bound(&t.owner, &t.standing, &(px_executions){all, executions}, unfit);
+        px_submit_bound(&t.submitter, &t.standing, &(px_executions){all, executions}, unfit);
     px_plan_drop(plan);
     pgw_buf_free(&buf);
     return what;
 }
 
-/* The unit is back. */
-static void come_back(size_t i, px_unit_outcome outcome, px_unit_failure failure)
+/* The write group is back. */
+static void come_back(size_t i, px_write_group_outcome outcome, px_write_group_failure failure)
 {
-    px_unit *unit = t.units[i];
-    unit->outcome = outcome;
-    unit->failure = failure;
-    for (size_t s = 0; s < unit->statement_count; s++) {
-        unit->statements[s].tag = unit->statements[s].rows;
-        unit->statements[s].bound = true;
+    px_write_group *write_group = t.write_groups[i];
+    write_group->outcome = outcome;
+    write_group->failure = failure;
+    for (size_t s = 0; s < write_group->statement_count; s++) {
+        write_group->statements[s].tag = write_group->statements[s].rows;
+        write_group->statements[s].bound = true;
     }
-    if (outcome == PX_UNIT_FAILED) {
+    if (outcome == PX_WRITE_GROUP_FAILED) {
         pgw_error error;
         pgw_fail(&error, failure == PX_FAILED_UNKNOWN ? "08007" : "23505", "unit %zu", i);
-        px_unit_fail(unit, &error);
+        px_write_group_fail(write_group, &error);
     }
-    unit->done(unit);
+    write_group->done(write_group);
 }
 
 /* --- out --- */
 
-static void describe(const px_unit *unit, pgw_buf *out)
+static void describe(const px_write_group *write_group, pgw_buf *out)
 {
     static const char *const kinds[] = {"rows", "text", "params"};
-    pgw_buf_addf(out, "%s%s", out->len > 0 ? " // " : "", kinds[unit->kind]);
-    if (unit->several_partitions)
+    pgw_buf_addf(out, "%s%s", out->len > 0 ? " // " : "", kinds[write_group->kind]);
+    if (write_group->several_partitions)
         pgw_buf_add_str(out, " in several");
     else
-        pgw_buf_addf(out, " in %u", unit->partition);
-    pgw_buf_addf(out, " keys %zu%s: <", unit->row_count, unit->guarded ? " guarded" : "");
-    pgw_buf_add_slice(out, unit->head);
+        pgw_buf_addf(out, " in %u", write_group->partition);
+    pgw_buf_addf(out, " keys %zu%s: <", write_group->row_count,
+                 write_group->guarded ? " guarded" : "");
+    pgw_buf_add_slice(out, write_group->head);
     pgw_buf_add_str(out, "> <");
-    for (size_t i = 0; i < unit->statement_count && unit->kind != PX_UNIT_PARAMS; i++) {
-        pgw_buf_addf(out, "%s%u ", i > 0 ? " + " : "", unit->statements[i].rows);
-        if (unit->kind == PX_UNIT_ROWS)
-            px_unit_write_statement(unit, i, out);
+    for (size_t i = 0;
+         i < write_group->statement_count && write_group->kind != PX_WRITE_GROUP_PARAMS; i++) {
+        pgw_buf_addf(out, "%s%u ", i > 0 ? " + " : "", write_group->statements[i].rows);
+        if (write_group->kind == PX_WRITE_GROUP_ROWS)
+            px_write_group_write_statement(write_group, i, out);
     }
     pgw_buf_add_str(out, "> <");
-    pgw_buf_add_slice(out, unit->tail);
+    pgw_buf_add_slice(out, write_group->tail);
     pgw_buf_add_str(out, "> <");
-    pgw_buf_add_slice(out, unit->conditions);
+    pgw_buf_add_slice(out, write_group->conditions);
     pgw_buf_add_str(out, "> <");
-    px_unit_write_alone(unit, out);
+    px_write_group_write_alone(write_group, out);
     pgw_buf_add_str(out, ">");
     for (size_t i = 0; i < out->len; i++)
         if (out->ptr[i] == '\n')
             out->ptr[i] = ' ';
 }
 
-static void texts_become_units(void **state)
+static void texts_become_write_groups(void **state)
 {
     (void)state;
     vectors it = {.file = fopen(VECTORS "/units.txt", "r")};
@@ -172,16 +174,16 @@ static void texts_become_units(void **state)
                 strcmp(it.field[0], "partition") == 0 ? CFG_ATOMICITY_PARTITION : 0;
         t.count = 0;
         submit_text(it.field[1]);
-        assert_true(px_submitted(&t.owner));
+        assert_true(px_submitted(&t.submitter));
         for (size_t i = 0; i < t.count; i++)
-            describe(t.units[i], &got);
+            describe(t.write_groups[i], &got);
         if (!pgw_slice_eq_str(pgw_slice_buf(&got), it.field[2])) {
             print_error("line %d: %.*s\n", it.line, (int)got.len, got.ptr);
             wrong++;
         }
         for (size_t i = 0; i < t.count; i++)
-            come_back(i, PX_UNIT_COMMITTED, 0);
-        assert_false(px_submitted(&t.owner));
+            come_back(i, PX_WRITE_GROUP_COMMITTED, 0);
+        assert_false(px_submitted(&t.submitter));
         pgw_buf_free(&got);
     }
     fclose(it.file);
@@ -191,42 +193,43 @@ static void texts_become_units(void **state)
 
 static const char one[] = "INSERT INTO events (userid, ts) VALUES (5, now())";
 
-static void what_a_unit_knows(void **state)
+static void what_a_write_group_knows(void **state)
 {
     (void)state;
     t.standing.own_link = true;
-    t.owner.repeated = true;
+    t.submitter.repeated = true;
     submit_text(one);
-    px_unit *unit = t.units[0];
-    assert_string_equal(unit->tables[0].name, "public.events");
-    assert_ptr_equal(unit->tables[0].config, &plans.configs[0]);
-    assert_int_equal(unit->tables[0].partitions, 16);
-    assert_int_equal(unit->epoch, 1);
-    assert_ptr_equal(unit->identity, plans.identity);
-    assert_ptr_equal(unit->home, &t.worker);
-    assert_int_equal(unit->ticket, 1);
-    assert_true(unit->own_link && unit->repeated);
-    assert_false(unit->send_alone);
-    assert_int_equal(unit->deadline, NOW + WAIT_MS);
-    assert_true(unit->bytes >= strlen(one) + unit->head.len + unit->statements[0].bytes);
-    uint64_t merge_hash = unit->merge_hash;
-    come_back(0, PX_UNIT_COMMITTED, 0);
+    px_write_group *write_group = t.write_groups[0];
+    assert_string_equal(write_group->tables[0].name, "public.events");
+    assert_ptr_equal(write_group->tables[0].config, &plans.configs[0]);
+    assert_int_equal(write_group->tables[0].partitions, 16);
+    assert_int_equal(write_group->epoch, 1);
+    assert_ptr_equal(write_group->identity, plans.identity);
+    assert_ptr_equal(write_group->home, &t.worker);
+    assert_int_equal(write_group->ticket, 1);
+    assert_true(write_group->own_link && write_group->repeated);
+    assert_false(write_group->send_alone);
+    assert_int_equal(write_group->deadline, NOW + WAIT_MS);
+    assert_true(write_group->bytes >=
+                strlen(one) + write_group->head.len + write_group->statements[0].bytes);
+    uint64_t merge_hash = write_group->merge_hash;
+    come_back(0, PX_WRITE_GROUP_COMMITTED, 0);
     submit_text("INSERT INTO events (userid, ts) VALUES (6, now())");
-    assert_true(t.units[1]->merge_hash == merge_hash);
-    assert_int_equal(t.units[1]->ticket, 2);
-    come_back(1, PX_UNIT_COMMITTED, 0);
+    assert_true(t.write_groups[1]->merge_hash == merge_hash);
+    assert_int_equal(t.write_groups[1]->ticket, 2);
+    come_back(1, PX_WRITE_GROUP_COMMITTED, 0);
     submit_text("INSERT INTO events (userid) VALUES (6)");
-    assert_true(t.units[2]->merge_hash != merge_hash);
-    come_back(2, PX_UNIT_COMMITTED, 0);
+    assert_true(t.write_groups[2]->merge_hash != merge_hash);
+    come_back(2, PX_WRITE_GROUP_COMMITTED, 0);
 }
 
 static bool next_is_lifted(const char *sql)
 {
     submit_text(sql);
-    const px_unit *unit = t.units[t.count - 1];
-    bool lifted = unit->lifted.values != NULL;
-    assert_int_equal(lifted, unit->prepared_count);
-    come_back(t.count - 1, PX_UNIT_COMMITTED, 0);
+    const px_write_group *write_group = t.write_groups[t.count - 1];
+    bool lifted = write_group->lifted.values != NULL;
+    assert_int_equal(lifted, write_group->prepared_count);
+    come_back(t.count - 1, PX_WRITE_GROUP_COMMITTED, 0);
     return lifted;
 }
 
@@ -241,22 +244,23 @@ static void lone_rows_are_lifted(void **state)
     plans.pointers[0] = &asked;
     assert_false(next_is_lifted(at));
     submit_text("INSERT INTO events (userid, ts) VALUES (6, NULL)");
-    const px_unit *unit = t.units[t.count - 1];
+    const px_write_group *write_group = t.write_groups[t.count - 1];
     assert_true(pgw_slice_eq_str(
-        unit->prepared[0].text,
+        write_group->prepared[0].text,
         "INSERT INTO events (userid, ts, \"userhash\") VALUES ($1, $2, case when pg_catalog."
         "pg_typeof((null::\"public\".\"events\").\"userid\") operator(pg_catalog.=) "
         "20::pg_catalog.oid and pg_catalog.pg_typeof((null::\"public\".\"events\").\"ts\") "
         "operator(pg_catalog.=) 1184::pg_catalog.oid then $3 else pg_catalog.concat('keyspread met "
         "other columns')::bigint end)"));
-    assert_int_equal(unit->prepared[0].type_count, 3);
-    assert_int_equal(unit->prepared[0].types[1], PGW_TIMESTAMPTZ);
-    assert_int_equal(unit->lifted.count, 3);
-    assert_true(pgw_slice_eq_str(unit->lifted.values[0], "6"));
-    assert_null(unit->lifted.values[1].ptr);
-    assert_true(strtoll(unit->lifted.values[2].ptr, NULL, 10) == (int64_t)unit->keys[0].hash);
-    assert_false(unit->lifted.returns);
-    come_back(t.count - 1, PX_UNIT_COMMITTED, 0);
+    assert_int_equal(write_group->prepared[0].type_count, 3);
+    assert_int_equal(write_group->prepared[0].types[1], PGW_TIMESTAMPTZ);
+    assert_int_equal(write_group->lifted.count, 3);
+    assert_true(pgw_slice_eq_str(write_group->lifted.values[0], "6"));
+    assert_null(write_group->lifted.values[1].ptr);
+    assert_true(strtoll(write_group->lifted.values[2].ptr, NULL, 10) ==
+                (int64_t)write_group->keys[0].hash);
+    assert_false(write_group->lifted.returns);
+    come_back(t.count - 1, PX_WRITE_GROUP_COMMITTED, 0);
     assert_false(next_is_lifted("INSERT INTO events (userid, ts) VALUES (5, now())"));
     assert_false(next_is_lifted("INSERT INTO events (userid) VALUES (5), (6)"));
     assert_false(next_is_lifted("INSERT INTO events (userid) VALUES (5);"
@@ -282,8 +286,8 @@ static void deadlines_are_the_nearer_ones(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         plans.identity->statement_timeout = cases[i].timeout;
         submit_text(one);
-        assert_int_equal(t.units[i]->deadline, NOW + cases[i].wait);
-        come_back(i, PX_UNIT_COMMITTED, 0);
+        assert_int_equal(t.write_groups[i]->deadline, NOW + cases[i].wait);
+        come_back(i, PX_WRITE_GROUP_COMMITTED, 0);
     }
     plans.identity->statement_timeout = 0;
 }
@@ -294,62 +298,62 @@ static void owners_are_told(void **state)
 {
     (void)state;
     submit_text("INSERT INTO events (userid) VALUES (5); INSERT INTO events (userid) VALUES (6)");
-    assert_non_null(t.owner.text);
-    come_back(0, PX_UNIT_COMMITTED, 0);
+    assert_non_null(t.submitter.text);
+    come_back(0, PX_WRITE_GROUP_COMMITTED, 0);
     assert_int_equal(t.answered, 1);
     assert_int_equal(t.told.statement_count, 2);
     assert_int_equal(t.told.completed, 2);
     assert_int_equal(t.told.error.len, 0);
     assert_int_equal(t.told.rows, 0);
-    assert_null(t.owner.text);
-    assert_false(px_submitted(&t.owner));
-    assert_int_equal(t.owner.failed_until, 0);
+    assert_null(t.submitter.text);
+    assert_false(px_submitted(&t.submitter));
+    assert_int_equal(t.submitter.failed_until, 0);
     submit_text(one);
-    t.units[1]->completed = 0;
-    come_back(1, PX_UNIT_FAILED, PX_FAILED_BY_ERROR);
+    t.write_groups[1]->completed = 0;
+    come_back(1, PX_WRITE_GROUP_FAILED, PX_FAILED_BY_ERROR);
     assert_int_equal(t.answered, 2);
     assert_int_equal(t.told.completed, 0);
     assert_true(t.told.error.len > 0);
     assert_int_equal(t.told.kind, PX_ERROR_OWN);
-    assert_int_equal(t.owner.failed_until, NOW + ALONE_MS);
+    assert_int_equal(t.submitter.failed_until, NOW + ALONE_MS);
     submit_text(one);
-    assert_true(t.units[2]->send_alone);
-    come_back(2, PX_UNIT_COMMITTED, 0);
+    assert_true(t.write_groups[2]->send_alone);
+    come_back(2, PX_WRITE_GROUP_COMMITTED, 0);
     t.worker.loop.time = NOW + ALONE_MS;
     submit_text(one);
-    assert_false(t.units[3]->send_alone);
-    come_back(3, PX_UNIT_FAILED, PX_FAILED_UNSENT); /* not by its own fault */
-    assert_int_equal(t.owner.failed_until, NOW + ALONE_MS);
+    assert_false(t.write_groups[3]->send_alone);
+    come_back(3, PX_WRITE_GROUP_FAILED, PX_FAILED_UNSENT); /* not by its own fault */
+    assert_int_equal(t.submitter.failed_until, NOW + ALONE_MS);
     t.answers = false; /* it is tried once more */
     submit_text(one);
-    come_back(4, PX_UNIT_FAILED, PX_FAILED_BY_ERROR);
-    assert_int_equal(t.owner.failed_until, NOW + ALONE_MS);
+    come_back(4, PX_WRITE_GROUP_FAILED, PX_FAILED_BY_ERROR);
+    assert_int_equal(t.submitter.failed_until, NOW + ALONE_MS);
 }
 
 static void what_waits_for_a_lock_is_for_the_own_link(void **state)
 {
     (void)state;
     submit_text(one);
-    come_back(0, PX_UNIT_REROUTED, 0);
+    come_back(0, PX_WRITE_GROUP_REROUTED, 0);
     assert_int_equal(t.rerouted, 1);
     assert_int_equal(t.answered, 0);
-    assert_true(t.owner.rerouted);
-    assert_false(px_submitted(&t.owner));
-    assert_null(t.owner.text);
+    assert_true(t.submitter.rerouted);
+    assert_false(px_submitted(&t.submitter));
+    assert_null(t.submitter.text);
 }
 
 static void who_leaves_is_told_nothing(void **state)
 {
     (void)state;
     submit_text(one);
-    px_submit_withdraw(&t.owner);
+    px_submit_withdraw(&t.submitter);
     assert_int_equal(t.withdrawn_count, 1);
-    assert_true(px_submitted(&t.owner));
-    px_submit_leave(&t.owner);
+    assert_true(px_submitted(&t.submitter));
+    px_submit_leave(&t.submitter);
     assert_int_equal(t.withdrawn_count, 2);
-    assert_false(px_submitted(&t.owner));
-    assert_null(t.owner.text);
-    come_back(0, PX_UNIT_COMMITTED, 0);
+    assert_false(px_submitted(&t.submitter));
+    assert_null(t.submitter.text);
+    come_back(0, PX_WRITE_GROUP_COMMITTED, 0);
     assert_int_equal(t.answered + t.rerouted, 0);
 }
 
@@ -364,17 +368,17 @@ static void split_text(void)
     plans.configs[0].atomicity = CFG_ATOMICITY_PARTITION;
     submit_text(four);
     assert_int_equal(t.count, 3);
-    assert_non_null(t.owner.split);
+    assert_non_null(t.submitter.split);
 }
 
 static void parts_commit_each_for_itself(void **state)
 {
     (void)state;
     split_text();
-    come_back(2, PX_UNIT_COMMITTED, 0);
-    come_back(0, PX_UNIT_COMMITTED, 0);
+    come_back(2, PX_WRITE_GROUP_COMMITTED, 0);
+    come_back(0, PX_WRITE_GROUP_COMMITTED, 0);
     assert_int_equal(t.answered, 0);
-    come_back(1, PX_UNIT_COMMITTED, 0);
+    come_back(1, PX_WRITE_GROUP_COMMITTED, 0);
     assert_int_equal(t.answered, 1);
     assert_int_equal(t.told.statement_count, 1);
     assert_int_equal(t.told.completed, 1);
@@ -384,37 +388,50 @@ static void parts_commit_each_for_itself(void **state)
     assert_int_equal(t.told.committed, 4);
     assert_int_equal(t.told.unknown, 0);
     assert_int_equal(t.told.error.len, 0);
-    assert_null(t.owner.split);
-    assert_null(t.owner.text);
+    assert_null(t.submitter.split);
+    assert_null(t.submitter.text);
 }
 
 static void parts_that_fail(void **state)
 {
     (void)state;
     static const struct {
-        px_unit_outcome outcomes[3];
-        px_unit_failure failures[3];
+        px_write_group_outcome outcomes[3];
+        px_write_group_failure failures[3];
         size_t unknown_least; /* rows; the parts differ in size */
         bool stored;
         px_error_kind kind;
     } cases[] = {
-        {{PX_UNIT_COMMITTED, PX_UNIT_FAILED, PX_UNIT_COMMITTED}, {0}, 0, true, PX_ERROR_OWN},
-        {{PX_UNIT_FAILED, PX_UNIT_FAILED, PX_UNIT_FAILED}, {0}, 0, false, PX_ERROR_OWN},
-        {{PX_UNIT_FAILED, PX_UNIT_FAILED, PX_UNIT_FAILED},
+        {{PX_WRITE_GROUP_COMMITTED, PX_WRITE_GROUP_FAILED, PX_WRITE_GROUP_COMMITTED},
+         {0},
+         0,
+         true,
+         PX_ERROR_OWN},
+        {{PX_WRITE_GROUP_FAILED, PX_WRITE_GROUP_FAILED, PX_WRITE_GROUP_FAILED},
+         {0},
+         0,
+         false,
+         PX_ERROR_OWN},
+        {{PX_WRITE_GROUP_FAILED, PX_WRITE_GROUP_FAILED, PX_WRITE_GROUP_FAILED},
          {0, PX_FAILED_UNKNOWN, PX_FAILED_UNKNOWN},
          2,
          true,
          PX_ERROR_OWN},
-        {{PX_UNIT_REROUTED, PX_UNIT_FAILED, PX_UNIT_REROUTED}, {0}, 0, false, PX_ERROR_OWN},
+        {{PX_WRITE_GROUP_REROUTED, PX_WRITE_GROUP_FAILED, PX_WRITE_GROUP_REROUTED},
+         {0},
+         0,
+         false,
+         PX_ERROR_OWN},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         t.count = t.answered = 0;
         split_text();
         size_t unknown = 0, committed = 0;
         for (size_t k = 0; k < 3; k++) {
-            unknown += cases[i].failures[k] == PX_FAILED_UNKNOWN ? t.units[k]->row_count : 0;
-            committed += cases[i].outcomes[k] == PX_UNIT_COMMITTED ? t.units[k]->row_count : 0;
-            t.units[k]->completed = 0;
+            unknown += cases[i].failures[k] == PX_FAILED_UNKNOWN ? t.write_groups[k]->row_count : 0;
+            committed +=
+                cases[i].outcomes[k] == PX_WRITE_GROUP_COMMITTED ? t.write_groups[k]->row_count : 0;
+            t.write_groups[k]->completed = 0;
             come_back(k, cases[i].outcomes[k], cases[i].failures[k]);
         }
         assert_int_equal(t.answered, 1);
@@ -426,16 +443,16 @@ static void parts_that_fail(void **state)
         assert_int_equal(t.told.committed, committed);
         assert_int_equal(t.told.stored, cases[i].stored);
         assert_true(t.bound);
-        assert_false(px_submitted(&t.owner));
+        assert_false(px_submitted(&t.submitter));
     }
 }
 
 /* The first error is told, but that an outcome is unknown weighs more. */
 static pgw_buf told_error;
 
-static bool keep_error(px_owner *owner, const px_outcome *outcome)
+static bool keep_error(px_submitter *submitter, const px_outcome *outcome)
 {
-    (void)owner;
+    (void)submitter;
     pgw_buf_clear(&told_error);
     pgw_buf_add_slice(&told_error, pgw_error_field(outcome->error, 'M'));
     return true;
@@ -444,19 +461,19 @@ static bool keep_error(px_owner *owner, const px_outcome *outcome)
 static void the_weightiest_error_is_told(void **state)
 {
     (void)state;
-    static const px_owner_ops ops = {keep_error, on_rerouted};
+    static const px_submitter_ops ops = {keep_error, on_rerouted};
     static const struct {
-        px_unit_failure failures[3];
+        px_write_group_failure failures[3];
         const char *message;
     } cases[] = {{{PX_FAILED_BY_ERROR, PX_FAILED_BY_ERROR, PX_FAILED_BY_ERROR}, "unit 0"},
                  {{PX_FAILED_BY_ERROR, PX_FAILED_UNKNOWN, PX_FAILED_UNKNOWN}, "unit 1"},
                  {{PX_FAILED_UNKNOWN, PX_FAILED_BY_ERROR, PX_FAILED_UNKNOWN}, "unit 0"}};
-    t.owner.ops = &ops;
+    t.submitter.ops = &ops;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         t.count = 0;
         split_text();
         for (size_t k = 0; k < 3; k++)
-            come_back(k, PX_UNIT_FAILED, cases[i].failures[k]);
+            come_back(k, PX_WRITE_GROUP_FAILED, cases[i].failures[k]);
         assert_true(pgw_slice_eq_str(pgw_slice_buf(&told_error), cases[i].message));
     }
     pgw_buf_free(&told_error);
@@ -466,42 +483,42 @@ static void parts_that_wait_go_on_without_the_others(void **state)
 {
     (void)state;
     split_text();
-    px_text *text = t.owner.text;
+    px_text *text = t.submitter.text;
     px_text_take(text);
-    size_t waiting = t.units[1]->row_count;
-    come_back(1, PX_UNIT_REROUTED, 0);
-    come_back(0, PX_UNIT_COMMITTED, 0);
-    come_back(2, PX_UNIT_COMMITTED, 0);
+    size_t waiting = t.write_groups[1]->row_count;
+    come_back(1, PX_WRITE_GROUP_REROUTED, 0);
+    come_back(0, PX_WRITE_GROUP_COMMITTED, 0);
+    come_back(2, PX_WRITE_GROUP_COMMITTED, 0);
     assert_int_equal(t.rerouted, 1);
     assert_int_equal(t.answered, 0);
-    assert_true(t.owner.rerouted);
+    assert_true(t.submitter.rerouted);
     assert_true(text->in_parts);
     assert_int_equal(text->superseded[0], 4 - waiting);
-    assert_null(t.owner.split);
-    px_owner_drop_statement(&t.owner);
+    assert_null(t.submitter.split);
+    px_submitter_drop_statement(&t.submitter);
     px_text_drop(text);
     t.count = 0; /* if all wait, nothing was tried */
     split_text();
     for (size_t k = 0; k < 3; k++)
-        come_back(k, PX_UNIT_REROUTED, 0);
+        come_back(k, PX_WRITE_GROUP_REROUTED, 0);
     assert_int_equal(t.rerouted, 2);
-    assert_null(t.owner.text);
+    assert_null(t.submitter.text);
 }
 
 static void parts_are_withdrawn_and_left(void **state)
 {
     (void)state;
     split_text();
-    come_back(1, PX_UNIT_COMMITTED, 0);
-    px_submit_withdraw(&t.owner);
+    come_back(1, PX_WRITE_GROUP_COMMITTED, 0);
+    px_submit_withdraw(&t.submitter);
     assert_int_equal(t.withdrawn_count, 2);
-    assert_int_equal(t.withdrawn[0], t.units[0]->ticket);
-    assert_int_equal(t.withdrawn[1], t.units[2]->ticket);
-    px_submit_leave(&t.owner);
-    assert_false(px_submitted(&t.owner));
-    assert_null(t.owner.text);
-    come_back(0, PX_UNIT_COMMITTED, 0);
-    come_back(2, PX_UNIT_COMMITTED, 0);
+    assert_int_equal(t.withdrawn[0], t.write_groups[0]->ticket);
+    assert_int_equal(t.withdrawn[1], t.write_groups[2]->ticket);
+    px_submit_leave(&t.submitter);
+    assert_false(px_submitted(&t.submitter));
+    assert_null(t.submitter.text);
+    come_back(0, PX_WRITE_GROUP_COMMITTED, 0);
+    come_back(2, PX_WRITE_GROUP_COMMITTED, 0);
     assert_int_equal(t.answered, 0);
 }
 
@@ -510,32 +527,35 @@ static void parts_are_withdrawn_and_left(void **state)
 static const char bound_one[] = "INSERT INTO events (userid, ts) VALUES ($1, $2)";
 static const char *const good[] = {"5", "2026-01-01 00:00:00+00", "6", "2026-01-01 00:00:00+00"};
 
-static void executions_become_a_unit(void **state)
+static void executions_become_a_write_group(void **state)
 {
     (void)state;
     px_unfit unfit;
     assert_int_equal(submit_bound(bound_one, good, 2, 2, &unfit), PX_SUBMITTED);
-    px_unit *unit = t.units[0];
-    assert_int_equal(unit->kind, PX_UNIT_PARAMS);
-    assert_int_equal(unit->statement_count, 2);
-    assert_int_equal(unit->row_count, 2);
-    assert_true(unit->keys[0].hash == unit->keys[1].hash && unit->keys[0].constant);
-    assert_int_equal(unit->statements[1].rows, 1);
-    assert_true(pgw_slice_eq_str(unit->prepared[0].text, "INSERT INTO events (userid, ts, "
-                                                         "\"userhash\") VALUES ($1, $2, $3)"));
-    assert_int_equal(unit->prepared[0].type_count, 3);
-    assert_int_equal(unit->prepared[0].types[2], PGW_INT8);
-    assert_true(unit->merge_hash == t.owner.plans[0]->merge_hash);
-    assert_true(pgw_slice_eq_str(unit->prepared[0].name, t.owner.plans[0]->name));
-    pgw_slice batch = unit->statements[0].messages;
+    px_write_group *write_group = t.write_groups[0];
+    assert_int_equal(write_group->kind, PX_WRITE_GROUP_PARAMS);
+    assert_int_equal(write_group->statement_count, 2);
+    assert_int_equal(write_group->row_count, 2);
+    assert_true(write_group->keys[0].hash == write_group->keys[1].hash &&
+                write_group->keys[0].constant);
+    assert_int_equal(write_group->statements[1].rows, 1);
+    assert_true(pgw_slice_eq_str(write_group->prepared[0].text,
+                                 "INSERT INTO events (userid, ts, "
+                                 "\"userhash\") VALUES ($1, $2, $3)"));
+    assert_int_equal(write_group->prepared[0].type_count, 3);
+    assert_int_equal(write_group->prepared[0].types[2], PGW_INT8);
+    assert_true(write_group->merge_hash == t.submitter.plans[0]->merge_hash);
+    assert_true(pgw_slice_eq_str(write_group->prepared[0].name, t.submitter.plans[0]->name));
+    pgw_slice batch = write_group->statements[0].messages;
     pgw_frame frame = {0};
     assert_int_equal(pgw_frame_next(batch, &frame), PGW_FRAME_OK);
     assert_int_equal(frame.type, 'B');
     assert_int_equal(batch.ptr[frame.size], 'E');
-    assert_int_equal(unit->bytes, unit->statements[0].bytes + unit->statements[1].bytes);
-    come_back(0, PX_UNIT_COMMITTED, 0);
+    assert_int_equal(write_group->bytes,
+                     write_group->statements[0].bytes + write_group->statements[1].bytes);
+    come_back(0, PX_WRITE_GROUP_COMMITTED, 0);
     assert_int_equal(t.told.statement_count, 2);
-    assert_null(t.owner.plans);
+    assert_null(t.submitter.plans);
 }
 
 /* Executions of the statements in turns. */
@@ -552,72 +572,72 @@ static px_submission submit_several(const char *const *texts, size_t count, size
     for (size_t i = 0; i < executions; i++)
         list[i] = (px_execution){all[i % count], &bind, 0};
     px_submission what =
-        px_submit_bound(&t.owner, &t.standing, &(px_executions){list, executions}, &unfit);
+        px_submit_bound(&t.submitter, &t.standing, &(px_executions){list, executions}, &unfit);
     for (size_t i = 0; i < count; i++)
         px_plan_drop(all[i]);
     pgw_buf_free(&buf);
     return what;
 }
 
-static void executions_of_several_statements_become_a_unit(void **state)
+static void executions_of_several_statements_become_a_write_group(void **state)
 {
     (void)state;
     static const char *const texts[] = {
         bound_one, "INSERT INTO events (userid, ts) VALUES ($1, $2) ON CONFLICT DO NOTHING"};
     assert_int_equal(submit_several(texts, 2, 5), PX_SUBMITTED);
-    const px_unit *unit = t.units[0];
-    assert_int_equal(unit->statement_count, 5);
-    assert_int_equal(unit->prepared_count, 2);
-    assert_int_equal(unit->table_count, 1);
-    assert_int_equal(t.owner.plan_count, 2);
+    const px_write_group *write_group = t.write_groups[0];
+    assert_int_equal(write_group->statement_count, 5);
+    assert_int_equal(write_group->prepared_count, 2);
+    assert_int_equal(write_group->table_count, 1);
+    assert_int_equal(t.submitter.plan_count, 2);
     for (size_t i = 0; i < 5; i++)
-        assert_int_equal(unit->statements[i].prepared, i % 2);
+        assert_int_equal(write_group->statements[i].prepared, i % 2);
     for (size_t i = 0; i < 2; i++)
-        assert_true(pgw_slice_eq_str(unit->prepared[i].name, t.owner.plans[i]->name));
-    uint64_t merge_hash = unit->merge_hash;
-    come_back(0, PX_UNIT_COMMITTED, 0);
-    assert_null(t.owner.plans);
+        assert_true(pgw_slice_eq_str(write_group->prepared[i].name, t.submitter.plans[i]->name));
+    uint64_t merge_hash = write_group->merge_hash;
+    come_back(0, PX_WRITE_GROUP_COMMITTED, 0);
+    assert_null(t.submitter.plans);
     const char *const turned[] = {texts[1], texts[0]};
     assert_int_equal(submit_several(turned, 2, 2), PX_SUBMITTED);
-    assert_true(t.units[1]->merge_hash != merge_hash);
-    come_back(1, PX_UNIT_COMMITTED, 0);
+    assert_true(t.write_groups[1]->merge_hash != merge_hash);
+    come_back(1, PX_WRITE_GROUP_COMMITTED, 0);
 }
 
-static void rows_of_several_tables_become_a_unit(void **state)
+static void rows_of_several_tables_become_a_write_group(void **state)
 {
     (void)state;
     static const char *const texts[] = {
         bound_one, "INSERT INTO nullable (userid, ts) VALUES ($1, $2)", bound_one};
     assert_int_equal(submit_several(texts, 3, 3), PX_SUBMITTED);
-    const px_unit *unit = t.units[0];
-    assert_int_equal(unit->table_count, 2);
-    assert_string_equal(unit->tables[0].name, "public.events");
-    assert_string_equal(unit->tables[1].name, "public.nullable");
-    assert_int_equal(unit->keys[0].table, 0);
-    assert_int_equal(unit->keys[1].table, 1);
-    assert_int_equal(unit->keys[2].table, 0);
-    assert_true(unit->several_partitions);
-    come_back(0, PX_UNIT_COMMITTED, 0);
+    const px_write_group *write_group = t.write_groups[0];
+    assert_int_equal(write_group->table_count, 2);
+    assert_string_equal(write_group->tables[0].name, "public.events");
+    assert_string_equal(write_group->tables[1].name, "public.nullable");
+    assert_int_equal(write_group->keys[0].table, 0);
+    assert_int_equal(write_group->keys[1].table, 1);
+    assert_int_equal(write_group->keys[2].table, 0);
+    assert_true(write_group->several_partitions);
+    come_back(0, PX_WRITE_GROUP_COMMITTED, 0);
     submit_text("INSERT INTO events (userid) VALUES (5); INSERT INTO nullable (userid, ts) VALUES "
                 "(5, now())");
-    assert_int_equal(t.units[1]->kind, PX_UNIT_TEXT);
-    assert_int_equal(t.units[1]->table_count, 2);
-    assert_int_equal(t.units[1]->keys[1].table, 1);
-    assert_true(t.units[1]->several_partitions);
-    come_back(1, PX_UNIT_COMMITTED, 0);
+    assert_int_equal(t.write_groups[1]->kind, PX_WRITE_GROUP_TEXT);
+    assert_int_equal(t.write_groups[1]->table_count, 2);
+    assert_int_equal(t.write_groups[1]->keys[1].table, 1);
+    assert_true(t.write_groups[1]->several_partitions);
+    come_back(1, PX_WRITE_GROUP_COMMITTED, 0);
 }
 
-static void executions_that_are_no_unit(void **state)
+static void executions_that_are_no_write_group(void **state)
 {
     (void)state;
     static const char *const bad[] = {"x", "2026-01-01 00:00:00+00"};
     px_unfit unfit;
     assert_int_equal(submit_bound(bound_one, bad, 2, 2, &unfit), PX_SUBMIT_ON_LINK);
-    assert_false(px_submitted(&t.owner));
-    assert_null(t.owner.plans);
+    assert_false(px_submitted(&t.submitter));
+    assert_null(t.submitter.plans);
     px_submission alone = submit_bound(bound_one, bad, 2, 1, &unfit);
     assert_int_equal(t.count, 0);
-    assert_null(t.owner.plans);
+    assert_null(t.submitter.plans);
     if (alone == PX_SUBMIT_REFUSED) {
         assert_true(unfit.at_bind);
         assert_int_equal(unfit.execution, 0);
@@ -635,13 +655,13 @@ static void keys_that_come_twice_are_executed_once(void **state)
     const char *upsert = "UPSERT INTO events (userid, ts) VALUES ($1, $2), ($3, $4)";
     px_unfit unfit;
     assert_int_equal(submit_bound(upsert, twice, 4, 1, &unfit), PX_SUBMITTED);
-    assert_int_equal(t.owner.plans[0]->left_out, 1);
-    assert_int_equal(t.units[0]->row_count, 1);
-    assert_int_equal(t.units[0]->statements[0].rows, 1);
-    come_back(0, PX_UNIT_COMMITTED, 0);
+    assert_int_equal(t.submitter.plans[0]->left_out, 1);
+    assert_int_equal(t.write_groups[0]->row_count, 1);
+    assert_int_equal(t.write_groups[0]->statements[0].rows, 1);
+    come_back(0, PX_WRITE_GROUP_COMMITTED, 0);
     assert_int_equal(submit_bound(upsert, twice, 4, 2, &unfit), PX_SUBMIT_ON_LINK);
     assert_int_equal(t.count, 1);
-    assert_null(t.owner.plans);
+    assert_null(t.submitter.plans);
 }
 
 static const char bound_four[] = "INSERT INTO events (userid, ts) VALUES ($1, now()), ($2, now()), "
@@ -657,23 +677,23 @@ static void a_bind_in_parts(void **state)
     assert_int_equal(t.count, 3);
     size_t rows = 0, statements = 0;
     for (size_t i = 0; i < t.count; i++) {
-        rows += t.units[i]->row_count;
-        statements += t.units[i]->statement_count;
-        assert_false(t.units[i]->several_partitions);
-        assert_int_equal(t.units[i]->prepared[0].type_count, 2);
-        for (size_t k = 0; k < t.units[i]->row_count; k++)
-            assert_int_equal(t.units[i]->keys[k].partition, t.units[i]->partition);
+        rows += t.write_groups[i]->row_count;
+        statements += t.write_groups[i]->statement_count;
+        assert_false(t.write_groups[i]->several_partitions);
+        assert_int_equal(t.write_groups[i]->prepared[0].type_count, 2);
+        for (size_t k = 0; k < t.write_groups[i]->row_count; k++)
+            assert_int_equal(t.write_groups[i]->keys[k].partition, t.write_groups[i]->partition);
     }
     assert_int_equal(rows, 4);
     assert_int_equal(statements, 4);
-    size_t waiting = t.units[0]->row_count;
-    come_back(0, PX_UNIT_REROUTED, 0);
-    come_back(1, PX_UNIT_COMMITTED, 0);
-    come_back(2, PX_UNIT_COMMITTED, 0);
+    size_t waiting = t.write_groups[0]->row_count;
+    come_back(0, PX_WRITE_GROUP_REROUTED, 0);
+    come_back(1, PX_WRITE_GROUP_COMMITTED, 0);
+    come_back(2, PX_WRITE_GROUP_COMMITTED, 0);
     assert_int_equal(t.rerouted, 1);
-    assert_true(t.owner.plans[0]->in_parts);
-    assert_int_equal(t.owner.plans[0]->left_out, 4 - waiting);
-    px_owner_drop_statement(&t.owner);
+    assert_true(t.submitter.plans[0]->in_parts);
+    assert_int_equal(t.submitter.plans[0]->left_out, 4 - waiting);
+    px_submitter_drop_statement(&t.submitter);
 }
 
 static void binds_that_stay_whole(void **state)
@@ -684,20 +704,20 @@ static void binds_that_stay_whole(void **state)
     plans.configs[0].atomicity = CFG_ATOMICITY_PARTITION;
     assert_int_equal(submit_bound(bound_four, same, 4, 1, &unfit), PX_SUBMITTED);
     assert_int_equal(t.count, 1);
-    come_back(0, PX_UNIT_COMMITTED, 0);
+    come_back(0, PX_WRITE_GROUP_COMMITTED, 0);
     assert_int_equal(submit_bound(bound_four, values, 4, 2, &unfit), PX_SUBMITTED);
     assert_int_equal(t.count, 2);
-    come_back(1, PX_UNIT_COMMITTED, 0);
+    come_back(1, PX_WRITE_GROUP_COMMITTED, 0);
     assert_int_equal(submit_bound("INSERT INTO events (userid) VALUES ($1), ($2) ON CONFLICT DO "
                                   "NOTHING",
                                   values, 2, 1, &unfit),
                      PX_SUBMITTED);
     assert_int_equal(t.count, 3);
-    come_back(2, PX_UNIT_COMMITTED, 0);
+    come_back(2, PX_WRITE_GROUP_COMMITTED, 0);
     plans.configs[0].atomicity = 0;
     assert_int_equal(submit_bound(bound_four, values, 4, 1, &unfit), PX_SUBMITTED);
     assert_int_equal(t.count, 4);
-    come_back(3, PX_UNIT_COMMITTED, 0);
+    come_back(3, PX_WRITE_GROUP_COMMITTED, 0);
 }
 
 /* --- time --- */
@@ -705,38 +725,38 @@ static void binds_that_stay_whole(void **state)
 static void who_is_slow_travels_alone_and_then_not_at_all(void **state)
 {
     (void)state;
-    px_unit unit = {.slow = true};
-    px_owner *owner = &t.owner;
-    px_owner_note_time(owner, &unit);
-    assert_true(owner->slow_before);
-    assert_int_equal(owner->failed_until, NOW + ALONE_MS);
-    assert_int_equal(owner->slow_until, 0);
-    unit.slow = false; /* quick, but in company: that says nothing */
-    px_owner_note_time(owner, &unit);
-    assert_true(owner->slow_before);
-    unit.slow = unit.send_alone = true;
-    px_owner_note_time(owner, &unit);
-    assert_int_equal(owner->slow_until, NOW + ALONE_MS);
-    assert_int_equal(owner->failed_until, NOW + 2 * ALONE_MS);
-    unit.slow = false;
-    px_owner_note_time(owner, &unit);
-    assert_false(owner->slow_before);
-    unit.suspected = true;
-    px_owner_note_time(owner, &unit);
-    assert_true(owner->suspected);
-    owner->failed_until = 0;
+    px_write_group write_group = {.slow = true};
+    px_submitter *submitter = &t.submitter;
+    px_submitter_note_time(submitter, &write_group);
+    assert_true(submitter->slow_before);
+    assert_int_equal(submitter->failed_until, NOW + ALONE_MS);
+    assert_int_equal(submitter->slow_until, 0);
+    write_group.slow = false; /* quick, but in company: that says nothing */
+    px_submitter_note_time(submitter, &write_group);
+    assert_true(submitter->slow_before);
+    write_group.slow = write_group.send_alone = true;
+    px_submitter_note_time(submitter, &write_group);
+    assert_int_equal(submitter->slow_until, NOW + ALONE_MS);
+    assert_int_equal(submitter->failed_until, NOW + 2 * ALONE_MS);
+    write_group.slow = false;
+    px_submitter_note_time(submitter, &write_group);
+    assert_false(submitter->slow_before);
+    write_group.suspected = true;
+    px_submitter_note_time(submitter, &write_group);
+    assert_true(submitter->suspected);
+    submitter->failed_until = 0;
     submit_text(one);
-    assert_true(t.units[0]->send_alone);
-    assert_false(owner->suspected);
-    come_back(0, PX_UNIT_COMMITTED, 0);
+    assert_true(t.write_groups[0]->send_alone);
+    assert_false(submitter->suspected);
+    come_back(0, PX_WRITE_GROUP_COMMITTED, 0);
 }
 
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(texts_become_units),
-        TEST(what_a_unit_knows),
+        TEST(texts_become_write_groups),
+        TEST(what_a_write_group_knows),
         TEST(lone_rows_are_lifted),
         TEST(deadlines_are_the_nearer_ones),
         TEST(owners_are_told),
@@ -747,10 +767,10 @@ int main(void)
         TEST(the_weightiest_error_is_told),
         TEST(parts_that_wait_go_on_without_the_others),
         TEST(parts_are_withdrawn_and_left),
-        TEST(executions_become_a_unit),
-        TEST(executions_of_several_statements_become_a_unit),
-        TEST(rows_of_several_tables_become_a_unit),
-        TEST(executions_that_are_no_unit),
+        TEST(executions_become_a_write_group),
+        TEST(executions_of_several_statements_become_a_write_group),
+        TEST(rows_of_several_tables_become_a_write_group),
+        TEST(executions_that_are_no_write_group),
         TEST(keys_that_come_twice_are_executed_once),
         TEST(a_bind_in_parts),
         TEST(binds_that_stay_whole),

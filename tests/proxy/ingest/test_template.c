@@ -1,4 +1,5 @@
-/* Texts that are like one of before: their units are those that they would be, were they parsed. */
+/* Texts that are like one of before: their write groups are those that they would be, were they
+ * parsed. */
 #include "proxy/backend/base/backend.h"
 #include "proxy/base/shared.h"
 #include "proxy/ingest/plan_cache.h"
@@ -60,36 +61,37 @@ static struct {
     px_backend backend;
     px_server server;
     px_worker worker;
-    px_owner owner;
+    px_submitter submitter;
     px_standing standing;
-    px_unit *units[64]; /* Those that were submitted. */
+    px_write_group *write_groups[64]; /* Those that were submitted. */
     size_t count;
-    size_t filled;       /* Texts whose key was asked for, that became units by a template. */
-    size_t like, parsed; /* Texts that became units by a template, and that had to be parsed. */
+    size_t filled; /* Texts whose key was asked for, that became write groups by a template. */
+    size_t like,
+        parsed; /* Texts that became write groups by a template, and that had to be parsed. */
 } t;
 
-void px_batcher_submit(px_unit *unit)
+void px_batcher_submit(px_write_group *write_group)
 {
-    t.units[t.count++] = unit;
+    t.write_groups[t.count++] = write_group;
 }
 
-void px_batcher_withdraw(px_worker *home, px_unit *unit, uint64_t ticket)
+void px_batcher_withdraw(px_worker *home, px_write_group *write_group, uint64_t ticket)
 {
     (void)home;
-    (void)unit;
+    (void)write_group;
     (void)ticket;
 }
 
-static bool on_answered(px_owner *owner, const px_outcome *outcome)
+static bool on_answered(px_submitter *submitter, const px_outcome *outcome)
 {
-    (void)owner;
+    (void)submitter;
     (void)outcome;
     return true;
 }
 
-static void on_rerouted(px_owner *owner)
+static void on_rerouted(px_submitter *submitter)
 {
-    (void)owner;
+    (void)submitter;
 }
 
 /* The backend has told what these are. */
@@ -112,7 +114,7 @@ static void make_tables(void)
 
 static int setup(void **state)
 {
-    static const px_owner_ops ops = {on_answered, on_rerouted};
+    static const px_submitter_ops ops = {on_answered, on_rerouted};
     (void)state;
     memset(&t, 0, sizeof t);
     make_tables();
@@ -122,7 +124,7 @@ static int setup(void **state)
     t.server.backend = &t.backend;
     t.config.limits.row_bytes = t.config.limits.key_bytes = 1 << 20;
     t.worker = (px_worker){.server = &t.server, .config = &t.config, .plans = &t.cache};
-    t.owner = (px_owner){.ops = &ops, .worker = &t.worker};
+    t.submitter = (px_submitter){.ops = &ops, .worker = &t.worker};
     t.standing = (px_standing){.identity = t.identity};
     return 0;
 }
@@ -143,23 +145,23 @@ static rw_catalog view(void)
     return (rw_catalog){.tables = t.pointers, .count = TABLES};
 }
 
-static void come_back_one(px_unit *unit, px_unit_outcome outcome)
+static void come_back_one(px_write_group *write_group, px_write_group_outcome outcome)
 {
-    unit->outcome = outcome;
-    unit->completed = outcome == PX_UNIT_COMMITTED;
-    if (outcome == PX_UNIT_FAILED) {
+    write_group->outcome = outcome;
+    write_group->completed = outcome == PX_WRITE_GROUP_COMMITTED;
+    if (outcome == PX_WRITE_GROUP_FAILED) {
         pgw_error error;
         pgw_fail(&error, "23505", "it is there");
-        px_unit_fail(unit, &error);
+        px_write_group_fail(write_group, &error);
     }
-    unit->done(unit);
+    write_group->done(write_group);
 }
 
-/* All units are back, with this outcome. */
-static void come_back(px_unit_outcome outcome)
+/* All write groups are back, with this outcome. */
+static void come_back(px_write_group_outcome outcome)
 {
     for (size_t i = 0; i < t.count; i++)
-        come_back_one(t.units[i], outcome);
+        come_back_one(t.write_groups[i], outcome);
     t.count = 0;
 }
 
@@ -185,7 +187,7 @@ static px_text *parse(const char *sql)
     return filled;
 }
 
-/* As a session would have it. False: it would not be a unit. */
+/* As a session would have it. False: it would not be a write group. */
 static bool submit_parsed(const char *sql)
 {
     px_text *text = parse(sql);
@@ -195,13 +197,13 @@ static bool submit_parsed(const char *sql)
     bool batchable =
         script->inserts > 0 && script->inserts == script->count && px_text_wants(text, NULL) == 0;
     for (size_t i = 0; i < script->count && batchable; i++)
-        batchable = script->statements[i].insert->obstacle == RW_BATCHABLE;
+        batchable = script->statements[i].insert->blocker == RW_BATCHABLE;
     if (batchable) {
         px_text_hash(&t.worker, text, test_env);
         batchable = !text->refused;
     }
     if (batchable)
-        px_submit_script(&t.owner, &t.standing, text);
+        px_submit_script(&t.submitter, &t.standing, text);
     px_text_drop(text);
     return batchable;
 }
@@ -213,11 +215,11 @@ static bool submit_filled(const px_likeness *like)
     assert_true(px_template_insert(like->like)->wanted_count <= ANSWERS);
     if (!px_alike_fill(like, answers, &asked))
         return false;
-    bool is_unit = px_template_find(&t.worker, t.identity, asked.filled->text, &of) &&
-                   px_submit_alike(&t.owner, &t.standing, &of, &asked, &test_env);
+    bool is_write_group = px_template_find(&t.worker, t.identity, asked.filled->text, &of) &&
+                          px_submit_alike(&t.submitter, &t.standing, &of, &asked, &test_env);
     px_text_drop(asked.text);
-    t.filled += is_unit;
-    return is_unit;
+    t.filled += is_write_group;
+    return is_write_group;
 }
 
 static bool submit_alike(const char *sql)
@@ -225,70 +227,73 @@ static bool submit_alike(const char *sql)
     px_likeness of;
     if (!px_template_find(&t.worker, t.identity, pgw_slice_str(sql), &of))
         return false;
-    return px_template_asks(of.like) ? submit_filled(&of)
-                                     : px_submit_alike(&t.owner, &t.standing, &of, NULL, &test_env);
+    return px_template_asks(of.like)
+               ? submit_filled(&of)
+               : px_submit_alike(&t.submitter, &t.standing, &of, NULL, &test_env);
 }
 
-static void describe_prepared(const px_unit *unit, pgw_buf *out)
+static void describe_prepared(const px_write_group *write_group, pgw_buf *out)
 {
-    for (size_t i = 0; i < unit->prepared_count; i++) {
-        const px_unit_prepared *it = &unit->prepared[i];
+    for (size_t i = 0; i < write_group->prepared_count; i++) {
+        const px_write_group_prepared *it = &write_group->prepared[i];
         pgw_buf_addf(out, "\nprepared %.*s %d: %.*s types", (int)it->name.len, it->name.ptr,
                      it->stores_all, (int)it->text.len, it->text.ptr);
         for (size_t k = 0; k < it->type_count; k++)
             pgw_buf_addf(out, " %u", it->types[k]);
     }
-    for (size_t i = 0; i < unit->lifted.count; i++) {
-        const pgw_slice *value = &unit->lifted.values[i];
+    for (size_t i = 0; i < write_group->lifted.count; i++) {
+        const pgw_slice *value = &write_group->lifted.values[i];
         pgw_buf_addf(out, "\nvalue %s%.*s", value->ptr == NULL ? "NULL" : "", (int)value->len,
                      value->ptr != NULL ? value->ptr : "");
     }
-    pgw_buf_addf(out, "\nreturns %d\n", unit->lifted.returns);
+    pgw_buf_addf(out, "\nreturns %d\n", write_group->lifted.returns);
 }
 
-/* All that decides how the unit travels, and what is sent. */
-static void describe(const px_unit *unit, pgw_buf *out)
+/* All that decides how the write group travels, and what is sent. */
+static void describe(const px_write_group *write_group, pgw_buf *out)
 {
-    pgw_buf_addf(
-        out, "kind %d partition %u several %d guarded %d bytes %zu merge %llx rows %u of %zu\n",
-        unit->kind, unit->several_partitions ? 0 : unit->partition, unit->several_partitions,
-        unit->guarded, unit->bytes, (unsigned long long)unit->merge_hash, unit->statements[0].rows,
-        unit->statements[0].bytes);
-    const pgw_slice parts[] = {unit->head, unit->tail, unit->conditions,
-                               pgw_slice_str(unit->tables[0].name)};
+    pgw_buf_addf(out,
+                 "kind %d partition %u several %d guarded %d bytes %zu merge %llx rows %u of %zu\n",
+                 write_group->kind, write_group->several_partitions ? 0 : write_group->partition,
+                 write_group->several_partitions, write_group->guarded, write_group->bytes,
+                 (unsigned long long)write_group->merge_hash, write_group->statements[0].rows,
+                 write_group->statements[0].bytes);
+    const pgw_slice parts[] = {write_group->head, write_group->tail, write_group->conditions,
+                               pgw_slice_str(write_group->tables[0].name)};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         pgw_buf_addf(out, "<%.*s>\n", (int)parts[i].len, parts[i].len > 0 ? parts[i].ptr : "");
-    for (size_t i = 0; i < unit->row_count; i++)
-        pgw_buf_addf(out, "key %llx %llx %d %u %u\n", (unsigned long long)unit->keys[i].hash,
-                     (unsigned long long)unit->keys[i].fingerprint, unit->keys[i].constant,
-                     unit->keys[i].table, unit->keys[i].partition);
-    if (unit->kind == PX_UNIT_ROWS)
-        px_unit_write_statement(unit, 0, out);
+    for (size_t i = 0; i < write_group->row_count; i++)
+        pgw_buf_addf(out, "key %llx %llx %d %u %u\n", (unsigned long long)write_group->keys[i].hash,
+                     (unsigned long long)write_group->keys[i].fingerprint,
+                     write_group->keys[i].constant, write_group->keys[i].table,
+                     write_group->keys[i].partition);
+    if (write_group->kind == PX_WRITE_GROUP_ROWS)
+        px_write_group_write_statement(write_group, 0, out);
     pgw_buf_add_str(out, "\n");
-    px_unit_write_alone(unit, out);
-    describe_prepared(unit, out);
+    px_write_group_write_alone(write_group, out);
+    describe_prepared(write_group, out);
 }
 
-/* False: it is no unit, or several. */
+/* False: it is no write group, or several. */
 static bool describe_parsed(const char *sql, pgw_buf *out)
 {
     pgw_buf_clear(out);
-    bool is_unit = submit_parsed(sql) && t.count == 1;
-    if (is_unit)
-        describe(t.units[0], out);
-    come_back(PX_UNIT_COMMITTED);
+    bool is_write_group = submit_parsed(sql) && t.count == 1;
+    if (is_write_group)
+        describe(t.write_groups[0], out);
+    come_back(PX_WRITE_GROUP_COMMITTED);
     pgw_buf_add_byte(out, '\0');
-    return is_unit;
+    return is_write_group;
 }
 
 static bool describe_alike(const char *sql, pgw_buf *out)
 {
-    bool is_unit = submit_alike(sql);
-    if (is_unit)
-        describe(t.units[0], out);
-    come_back(PX_UNIT_COMMITTED);
+    bool is_write_group = submit_alike(sql);
+    if (is_write_group)
+        describe(t.write_groups[0], out);
+    come_back(PX_WRITE_GROUP_COMMITTED);
     pgw_buf_add_byte(out, '\0');
-    return is_unit;
+    return is_write_group;
 }
 
 static void complain(const char *sql, const pgw_buf *parsed, const pgw_buf *alike)
@@ -301,24 +306,24 @@ static void complain(const char *sql, const pgw_buf *parsed, const pgw_buf *alik
                 alike->ptr + from);
 }
 
-/* The text is a unit by a template as it is when it is parsed, or is none by a template. What was
- * prepared may be forgotten, and comes back with the next text. */
+/* The text is a write group by a template as it is when it is parsed, or is none by a template.
+ * What was prepared may be forgotten, and comes back with the next text. */
 static void check(const char *sql)
 {
     pgw_buf parsed = {0}, alike = {0};
-    bool found = describe_alike(sql, &alike), is_unit = describe_parsed(sql, &parsed);
+    bool found = describe_alike(sql, &alike), is_write_group = describe_parsed(sql, &parsed);
     bool same = pgw_slice_eq(pgw_slice_buf(&parsed), pgw_slice_buf(&alike));
-    if (found && is_unit && !same) {
+    if (found && is_write_group && !same) {
         describe_parsed(sql, &parsed);
         same = pgw_slice_eq(pgw_slice_buf(&parsed), pgw_slice_buf(&alike));
     }
-    if (found && (!is_unit || !same))
+    if (found && (!is_write_group || !same))
         complain(sql, &parsed, &alike);
     t.like += found;
-    t.parsed += !found && is_unit;
+    t.parsed += !found && is_write_group;
     pgw_buf_free(&parsed);
     pgw_buf_free(&alike);
-    assert_true(!found || (is_unit && same));
+    assert_true(!found || (is_write_group && same));
 }
 
 /* ---- by chance ---- */
@@ -563,7 +568,7 @@ static void learn(const char *sql)
     for (size_t i = 0; i < 2; i++) {
         assert_false(submit_alike(sql));
         assert_true(submit_parsed(sql));
-        come_back(PX_UNIT_COMMITTED);
+        come_back(PX_WRITE_GROUP_COMMITTED);
     }
 }
 
@@ -572,8 +577,8 @@ static void the_second_of_its_like_is_learned_from(void **state)
     (void)state;
     learn(one);
     assert_true(submit_alike(two));
-    assert_ptr_equal(t.owner.text->like->script.statements[0].insert->table, t.pointers[0]);
-    come_back(PX_UNIT_COMMITTED);
+    assert_ptr_equal(t.submitter.text->like->script.statements[0].insert->table, t.pointers[0]);
+    come_back(PX_WRITE_GROUP_COMMITTED);
     assert_false(submit_alike("insert into events (userid, ts) values (2, now())"));
     assert_false(submit_alike("insert into events (userid, ts) values (2, '2026-01-01') ;"));
     assert_false(submit_alike("insert into events (userid, ts)  values (2, '2026-01-01')"));
@@ -585,16 +590,16 @@ static void a_text_that_fails_is_read(void **state)
     (void)state;
     learn(one);
     assert_true(submit_alike(two));
-    px_text *text = t.owner.text;
+    px_text *text = t.submitter.text;
     px_text_take(text);
-    come_back(PX_UNIT_FAILED);
+    come_back(PX_WRITE_GROUP_FAILED);
     assert_null(text->like);
     const rw_insert *insert = text->script.statements[0].insert;
     assert_true(pgw_slice_eq_str(insert->rows[0].key[0].text, "2"));
     assert_true(text->hashes[0][0] != 0);
     px_text_drop(text);
     assert_true(submit_alike(two));
-    come_back(PX_UNIT_REROUTED);
+    come_back(PX_WRITE_GROUP_REROUTED);
 }
 
 /* What is told of its error is told of what its client has sent. */
@@ -605,9 +610,9 @@ static void a_filled_text_that_fails_is_read(void **state)
         "insert into numbered (kind, event, \"pk\") values (7, 'b', '4711')";
     learn("insert into numbered (kind, event) values (1, 'a')");
     assert_true(submit_alike("insert into numbered (kind, event) values (7, 'b')"));
-    px_text *text = t.owner.text;
+    px_text *text = t.submitter.text;
     px_text_take(text);
-    come_back(PX_UNIT_FAILED);
+    come_back(PX_WRITE_GROUP_FAILED);
     assert_null(text->like);
     assert_string_equal(text->text.ptr, filled);
     assert_string_equal(text->asked->text.ptr,
@@ -641,7 +646,7 @@ static void rows_beyond_limits_are_parsed(void **state)
     learn(one);
     t.config.limits.row_bytes = strlen("(2, '2026-01-01 00:00:00+00'");
     assert_true(submit_alike(two));
-    come_back(PX_UNIT_COMMITTED);
+    come_back(PX_WRITE_GROUP_COMMITTED);
     t.config.limits.row_bytes--;
     assert_false(submit_alike(two));
     t.config.limits.row_bytes++;
@@ -671,7 +676,7 @@ static void texts_that_do_not_come_again_are_not_kept(void **state)
         check(text.ptr);
         check(text.ptr);
         assert_true(submit_alike(two));
-        come_back(PX_UNIT_COMMITTED);
+        come_back(PX_WRITE_GROUP_COMMITTED);
     }
     pgw_buf_free(&text);
 }

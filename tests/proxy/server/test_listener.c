@@ -6,7 +6,7 @@
 #include "protocol/frame.h"
 #include "proxy/base/address.h"
 #include "proxy/base/metrics_text.h"
-#include "proxy/client/door/lobby.h"
+#include "proxy/client/door/preauth.h"
 #include "tests/proxy/logged.h"
 
 #include <netinet/in.h>
@@ -44,7 +44,7 @@ static int setup(void **state)
                            .worker_count = WORKERS,
                            .config = &t.config,
                            .addresses = px_addresses_new(),
-                           .lobby = px_lobby_new(),
+                           .preauth = px_preauth_new(),
                            .metrics = px_metrics_new(NULL)};
     for (size_t i = 0; i < WORKERS; i++) {
         px_worker *worker = &t.workers[i];
@@ -94,7 +94,7 @@ static int teardown(void **state)
     }
     assert_int_equal(t.server.unauthenticated, 0);
     assert_int_equal(uv_loop_close(&t.loop), 0);
-    px_lobby_free(t.server.lobby);
+    px_preauth_free(t.server.preauth);
     px_addresses_free(t.server.addresses);
     px_metrics_free(t.server.metrics);
     assert_int_equal(rmdir(t.folder), 0); /* the socket's file is gone */

@@ -2,23 +2,23 @@
 #include "ydb/endpoint/merge.h"
 #include "tests/ydb/endpoint/units.h"
 
-enum { MOST_UNITS = 4 };
+enum { MOST_WRITE_GROUPS = 4 };
 
-static px_unit *units[MOST_UNITS];
-static size_t unit_count;
+static px_write_group *write_groups[MOST_WRITE_GROUPS];
+static size_t write_group_count;
 
 static int teardown(void **state)
 {
     (void)state;
-    while (unit_count > 0)
-        px_unit_free(units[--unit_count]);
-    assert_int_equal(unit_identity.references, 1);
+    while (write_group_count > 0)
+        px_write_group_free(write_groups[--write_group_count]);
+    assert_int_equal(write_group_identity.references, 1);
     return 0;
 }
 
-static void add(px_unit *unit)
+static void add(px_write_group *write_group)
 {
-    units[unit_count++] = unit;
+    write_groups[write_group_count++] = write_group;
 }
 
 /* What stands in front of it stays, whatever becomes of it. */
@@ -26,7 +26,7 @@ static bool merges(size_t most, const char *expected)
 {
     pgw_buf text = {0};
     pgw_buf_add_str(&text, "before:");
-    bool merged = px_ydb_merge(units, unit_count, &unit_catalog, most, &text);
+    bool merged = px_ydb_merge(write_groups, write_group_count, &write_group_catalog, most, &text);
     pgw_buf_add_byte(&text, '\0');
     assert_memory_equal(text.ptr, "before:", 7);
     assert_string_equal(text.ptr + 7, merged ? expected : "");
@@ -37,12 +37,12 @@ static bool merges(size_t most, const char *expected)
 static void rows_stand_between_head_and_tail(void **state)
 {
     (void)state;
-    add(row_unit(1));
-    add(unit_of(PX_UNIT_ROWS, 2));
-    source_of(units[1])->rows[0] = PGW_LITERAL("(2), (3)");
-    source_of(units[1])->rows[1] = PGW_LITERAL("(4)");
+    add(row_write_group(1));
+    add(write_group_of(PX_WRITE_GROUP_ROWS, 2));
+    source_of(write_groups[1])->rows[0] = PGW_LITERAL("(2), (3)");
+    source_of(write_groups[1])->rows[1] = PGW_LITERAL("(4)");
     assert_true(merges(1000, "insert into t values (1),\n(2), (3),\n(4)"));
-    units[0]->tail = PGW_LITERAL(" on conflict do nothing");
+    write_groups[0]->tail = PGW_LITERAL(" on conflict do nothing");
     assert_true(merges(1000, "insert into t values (1),\n(2), (3),\n(4) on conflict do nothing"));
 }
 
@@ -50,8 +50,8 @@ static void a_text_has_a_longest_length(void **state)
 {
     (void)state;
     static const char text[] = "insert into t values (1),\n(2)";
-    add(row_unit(1));
-    add(row_unit(2));
+    add(row_write_group(1));
+    add(row_write_group(2));
     assert_true(merges(strlen(text), text));
     assert_false(merges(strlen(text) - 1, text));
 }
@@ -59,8 +59,8 @@ static void a_text_has_a_longest_length(void **state)
 static void whole_statements_are_not_merged(void **state)
 {
     (void)state;
-    add(unit_of(PX_UNIT_TEXT, 1));
-    add(unit_of(PX_UNIT_TEXT, 1));
+    add(write_group_of(PX_WRITE_GROUP_TEXT, 1));
+    add(write_group_of(PX_WRITE_GROUP_TEXT, 1));
     assert_false(merges(1000, ""));
 }
 
@@ -68,8 +68,8 @@ static void whole_statements_are_not_merged(void **state)
 static void bind_two(const char *text, const uint32_t *types, size_t type_count)
 {
     teardown(NULL);
-    add(bound_unit(text, types, type_count, "5 a'b"));
-    add(bound_unit(text, types, type_count, "6 -"));
+    add(bound_write_group(text, types, type_count, "5 a'b"));
+    add(bound_write_group(text, types, type_count, "6 -"));
 }
 
 static void parameters_are_constants_of_their_types(void **state)
@@ -138,10 +138,10 @@ static void what_gives_rows_or_is_several_stays_alone(void **state)
     static const uint32_t types[] = {20, 25};
     static const char text[] = "insert into t (k, v) values ($1, $2)";
     bind_two(text, types, 2);
-    units[0]->prepared->columns = PGW_LITERAL("\0\0");
+    write_groups[0]->prepared->columns = PGW_LITERAL("\0\0");
     assert_false(merges(1000, ""));
     bind_two(text, types, 2);
-    units[0]->prepared_count = 2;
+    write_groups[0]->prepared_count = 2;
     assert_false(merges(1000, ""));
 }
 
@@ -150,9 +150,9 @@ static void what_is_no_execution_stays_alone(void **state)
     (void)state;
     static const uint32_t types[] = {20, 25};
     static const char text[] = "insert into t (k, v) values ($1, $2)";
-    add(bound_unit(text, types, 2, "5 a"));
-    add(bound_unit(text, types, 2, "6 b"));
-    units[1]->statements[0].messages = PGW_LITERAL("E\0\0\0\x09\0\0\0\0\0");
+    add(bound_write_group(text, types, 2, "5 a"));
+    add(bound_write_group(text, types, 2, "6 b"));
+    write_groups[1]->statements[0].messages = PGW_LITERAL("E\0\0\0\x09\0\0\0\0\0");
     assert_false(merges(1000, ""));
 }
 

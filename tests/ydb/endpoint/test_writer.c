@@ -1,22 +1,23 @@
-/* What a link to YDB is sent for an attempt, and what becomes of its units when it answers. */
+/* What a link to YDB is sent for an attempt, and what becomes of its write groups when it answers.
+ */
 #include "protocol/backend.h"
 #include "protocol/frame.h"
 #include "proxy/backend/catalog/catalog.h"
 #include "ydb/endpoint/writer.h"
 #include "tests/ydb/endpoint/units.h"
 
-enum { MOST_UNITS = 64 };
+enum { MOST_WRITE_GROUPS = 64 };
 
 static struct {
     px_worker worker;
     cfg_config config;
     px_link link;
     px_writer *writer;
-    px_unit *units[MOST_UNITS];
+    px_write_group *write_groups[MOST_WRITE_GROUPS];
     px_attempt attempt;
     pgw_buf scratch;
     pgw_buf sent;    /* message types, and the texts of Query */
-    pgw_buf answers; /* a letter and the number of each unit that was answered */
+    pgw_buf answers; /* a letter and the number of each write group that was answered */
     px_progress progress;
 } here;
 
@@ -48,17 +49,17 @@ px_catalog *px_catalog_last(px_worker *worker, const px_identity *identity)
 
 /* ---- attempts ---- */
 
-static void on_answered(px_attempt *attempt, px_unit *unit, px_verdict verdict)
+static void on_answered(px_attempt *attempt, px_write_group *write_group, px_verdict verdict)
 {
     static const char letters[] = {[PX_VERDICT_COMMITTED] = 'C',
                                    [PX_VERDICT_FAILED] = 'F',
                                    [PX_VERDICT_REPEAT] = 'R',
                                    [PX_VERDICT_REROUTE] = '?'};
     size_t i = 0;
-    while (attempt->units[i] != unit)
+    while (attempt->write_groups[i] != write_group)
         i++;
     pgw_buf_addf(&here.answers, "%c%zu ", letters[verdict], i);
-    pgw_slice code = pgw_error_field(pgw_slice_buf(&unit->error), 'C');
+    pgw_slice code = pgw_error_field(pgw_slice_buf(&write_group->error), 'C');
     assert_true((verdict == PX_VERDICT_COMMITTED) == (code.len == 0));
 }
 
@@ -69,40 +70,42 @@ static int setup(void **state)
     here.config.backend.capabilities.max_message = 100000;
     here.worker.config = &here.config;
     here.link.worker = &here.worker;
-    here.link.identity = &unit_identity;
+    here.link.identity = &write_group_identity;
     here.writer = px_ydb_writer.make(&here.link);
-    here.attempt = (px_attempt){
-        .units = here.units, .scratch = &here.scratch, .answered = on_answered, .shared = true};
+    here.attempt = (px_attempt){.write_groups = here.write_groups,
+                                .scratch = &here.scratch,
+                                .answered = on_answered,
+                                .shared = true};
     return 0;
 }
 
-static void free_units(void)
+static void free_write_groups(void)
 {
     while (here.attempt.count > 0)
-        px_unit_free(here.units[--here.attempt.count]);
+        px_write_group_free(here.write_groups[--here.attempt.count]);
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    free_units();
+    free_write_groups();
     px_writer_free(here.writer);
     pgw_buf_free(&here.scratch);
     pgw_buf_free(&here.sent);
     pgw_buf_free(&here.answers);
-    assert_int_equal(unit_identity.references, 1);
+    assert_int_equal(write_group_identity.references, 1);
     return 0;
 }
 
-static void add(px_unit *unit)
+static void add(px_write_group *write_group)
 {
-    here.units[here.attempt.count++] = unit;
+    here.write_groups[here.attempt.count++] = write_group;
 }
 
 static void add_rows(size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        add(row_unit((int)i));
+        add(row_write_group((int)i));
 }
 
 static void begin(void)
@@ -173,7 +176,7 @@ static void expect_progress(px_progress progress)
 
 /* ---- what is sent ---- */
 
-static void one_unit_goes_as_its_client_sent_it(void **state)
+static void one_write_group_goes_as_its_client_sent_it(void **state)
 {
     (void)state;
     add_rows(1);
@@ -185,24 +188,24 @@ static void one_unit_goes_as_its_client_sent_it(void **state)
     hear("Z");
     expect_progress(PX_PROGRESS_DONE);
     expect_answers("C0 ");
-    assert_int_equal(here.units[0]->statements[0].tag, 1);
+    assert_int_equal(here.write_groups[0]->statements[0].tag, 1);
 }
 
 static void several_are_one_statement(void **state)
 {
     (void)state;
     add_rows(3);
-    source_of(here.units[1])->rows[0] = PGW_LITERAL("(7),(8)");
-    here.units[1]->statements[0].rows = 2;
-    here.units[1]->row_count = 2;
+    source_of(here.write_groups[1])->rows[0] = PGW_LITERAL("(7),(8)");
+    here.write_groups[1]->statements[0].rows = 2;
+    here.write_groups[1]->row_count = 2;
     begin();
     expect_sent("Q[insert into t values (0),\n(7),(8),\n(2)]");
     hear("C4 Z");
     expect_progress(PX_PROGRESS_DONE);
     expect_answers("C0 C1 C2 ");
-    assert_int_equal(here.units[0]->statements[0].tag, 1);
-    assert_int_equal(here.units[1]->statements[0].tag, 2);
-    assert_int_equal(here.units[1]->completed, 1);
+    assert_int_equal(here.write_groups[0]->statements[0].tag, 1);
+    assert_int_equal(here.write_groups[1]->statements[0].tag, 2);
+    assert_int_equal(here.write_groups[1]->completed, 1);
 }
 
 static void those_that_join_keep_statements_of_their_own(void **state)
@@ -231,8 +234,8 @@ static void parameters_are_merged_too_or_bound(void **state)
     (void)state;
     static const uint32_t types[] = {20, 25};
     static const char text[] = "insert into t (k, v) values ($1, $2)";
-    add(bound_unit(text, types, 2, "5 a"));
-    add(bound_unit(text, types, 2, "6 -"));
+    add(bound_write_group(text, types, 2, "5 a"));
+    add(bound_write_group(text, types, 2, "6 -"));
     begin();
     expect_sent("Q[insert into t (k, v) values ('5'::int8, 'a'::text),\n"
                 "('6'::int8, NULL::text)]");
@@ -242,7 +245,7 @@ static void parameters_are_merged_too_or_bound(void **state)
     begin();
     expect_sent("CPBEBES");
     hear("1 2 C1 2 E23505");
-    assert_true(here.units[1]->statements[0].bound);
+    assert_true(here.write_groups[1]->statements[0].bound);
     hear("Z");
     expect_answers("R0 R1 ");
 }
@@ -252,16 +255,16 @@ static void parameters_are_merged_too_or_bound(void **state)
 static void one_that_fails_alone_keeps_its_error(void **state)
 {
     (void)state;
-    add(unit_of(PX_UNIT_TEXT, 2));
-    source_of(here.units[0])->alone = PGW_LITERAL("a; b");
+    add(write_group_of(PX_WRITE_GROUP_TEXT, 2));
+    source_of(here.write_groups[0])->alone = PGW_LITERAL("a; b");
     begin();
     expect_sent("Q[a; b]");
     hear("C1 E23505 E42601 Z");
     expect_progress(PX_PROGRESS_DONE);
     expect_answers("F0 ");
-    assert_int_equal(here.units[0]->completed, 1);
-    assert_true(
-        pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(&here.units[0]->error), 'C'), "23505"));
+    assert_int_equal(here.write_groups[0]->completed, 1);
+    assert_true(pgw_slice_eq_str(pgw_error_field(pgw_slice_buf(&here.write_groups[0]->error), 'C'),
+                                 "23505"));
 }
 
 static void what_fails_together_is_repeated(void **state)
@@ -273,7 +276,7 @@ static void what_fails_together_is_repeated(void **state)
     expect_progress(PX_PROGRESS_DONE);
     expect_answers("R0 R1 R2 ");
     assert_int_equal(here.attempt.at, 0);
-    assert_int_equal(here.units[0]->completed, 0);
+    assert_int_equal(here.write_groups[0]->completed, 0);
     assert_false(here.attempt.refused_size);
 }
 
@@ -288,15 +291,15 @@ static void the_unknown_is_told_to_all(void **state)
     expect_answers("F0 F1 F2 ");
 }
 
-static void of_a_unit_that_is_unknown_nothing_is_completed(void **state)
+static void of_a_write_group_that_is_unknown_nothing_is_completed(void **state)
 {
     (void)state;
-    add(unit_of(PX_UNIT_TEXT, 2));
-    source_of(here.units[0])->alone = PGW_LITERAL("a; b");
+    add(write_group_of(PX_WRITE_GROUP_TEXT, 2));
+    source_of(here.write_groups[0])->alone = PGW_LITERAL("a; b");
     begin();
     hear("C1 E08007 Z");
     expect_answers("F0 ");
-    assert_int_equal(here.units[0]->completed, 0);
+    assert_int_equal(here.write_groups[0]->completed, 0);
 }
 
 static void what_is_too_large_is_told(void **state)
@@ -375,7 +378,7 @@ static void many_failures_are_sent_singly(void **state)
 {
     (void)state;
     here.attempt.shared = false;
-    add_rows(MOST_UNITS);
+    add_rows(MOST_WRITE_GROUPS);
     begin();
     size_t statements = 1, merged_behind = 0;
     for (here.progress = PX_PROGRESS_MORE; here.progress == PX_PROGRESS_MORE; statements++) {
@@ -385,17 +388,17 @@ static void many_failures_are_sent_singly(void **state)
         pgw_buf_clear(&here.sent);
         hear("E23505 Z");
     }
-    assert_int_equal(here.attempt.at, MOST_UNITS);
+    assert_int_equal(here.attempt.at, MOST_WRITE_GROUPS);
     size_t failed = 0;
     for (size_t i = 0; i < here.answers.len; i++)
         failed += here.answers.ptr[i] == 'F';
-    assert_int_equal(failed, MOST_UNITS);
-    assert_true(statements <= 32 + MOST_UNITS + 8);
+    assert_int_equal(failed, MOST_WRITE_GROUPS);
+    assert_true(statements <= 32 + MOST_WRITE_GROUPS + 8);
     assert_true(merged_behind <= 8); /* halves that wait when it begins to send singly */
 }
 
 /* An error of before is none of the next portion's. */
-static void units_are_sent_anew(void **state)
+static void write_groups_are_sent_anew(void **state)
 {
     (void)state;
     add_rows(2);
@@ -416,7 +419,7 @@ static void what_does_not_fit_breaks_the_link(void **state)
 {
     (void)state;
     static const struct {
-        size_t units;
+        size_t write_groups;
         const char *replies;
     } table[] = {
         {1, "Z"},         /* nothing is told of it */
@@ -429,12 +432,12 @@ static void what_does_not_fit_breaks_the_link(void **state)
         {2, "Z"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        add_rows(table[i].units);
+        add_rows(table[i].write_groups);
         begin();
         hear(table[i].replies);
         expect_progress(PX_PROGRESS_BROKEN);
         expect_answers("");
-        free_units();
+        free_write_groups();
     }
 }
 
@@ -442,7 +445,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(one_unit_goes_as_its_client_sent_it),
+        TEST(one_write_group_goes_as_its_client_sent_it),
         TEST(several_are_one_statement),
         TEST(those_that_join_keep_statements_of_their_own),
         TEST(what_is_too_long_for_one_goes_as_several),
@@ -450,13 +453,13 @@ int main(void)
         TEST(one_that_fails_alone_keeps_its_error),
         TEST(what_fails_together_is_repeated),
         TEST(the_unknown_is_told_to_all),
-        TEST(of_a_unit_that_is_unknown_nothing_is_completed),
+        TEST(of_a_write_group_that_is_unknown_nothing_is_completed),
         TEST(what_is_too_large_is_told),
         TEST(halves_find_the_row_that_fails),
         TEST(halves_are_counted_each),
         TEST(the_unknown_of_a_half_is_that_halfs),
         TEST(many_failures_are_sent_singly),
-        TEST(units_are_sent_anew),
+        TEST(write_groups_are_sent_anew),
         TEST(what_does_not_fit_breaks_the_link),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,9 +23,9 @@ static int teardown(void **state)
     return 0;
 }
 
-static px_unit_prepared of(const char *name)
+static px_write_group_prepared of(const char *name)
 {
-    return (px_unit_prepared){
+    return (px_write_group_prepared){
         .name = pgw_slice_str(name), .text = PGW_LITERAL("text"), .types = types, .type_count = 2};
 }
 
@@ -33,7 +33,7 @@ static void add(unsigned number)
 {
     char name[16];
     snprintf(name, sizeof name, "s%u", number);
-    px_unit_prepared what = of(name);
+    px_write_group_prepared what = of(name);
     px_prepared_add(&prepared, &what, NOW);
 }
 
@@ -41,12 +41,12 @@ static bool has(unsigned number)
 {
     char name[16];
     snprintf(name, sizeof name, "s%u", number);
-    px_unit_prepared what = of(name);
+    px_write_group_prepared what = of(name);
     return px_prepared_use(&prepared, &what, NOW);
 }
 
 /* s1, but for one thing. */
-static bool has_other(px_unit_prepared what)
+static bool has_other(px_write_group_prepared what)
 {
     return px_prepared_use(&prepared, &what, NOW);
 }
@@ -55,7 +55,7 @@ static void a_name_stands_for_its_text_and_types(void **state)
 {
     (void)state;
     static const uint32_t others[] = {20, 23};
-    px_unit_prepared other = of("s1");
+    px_write_group_prepared other = of("s1");
     assert_false(has(1));
     add(1);
     assert_true(has(1));
@@ -68,7 +68,7 @@ static void a_name_stands_for_its_text_and_types(void **state)
     other = of("s1");
     other.types = others;
     assert_false(has_other(other));
-    other = (px_unit_prepared){.name = PGW_LITERAL("s1"), .text = PGW_LITERAL("other")};
+    other = (px_write_group_prepared){.name = PGW_LITERAL("s1"), .text = PGW_LITERAL("other")};
     px_prepared_add(&prepared, &other, NOW);
     assert_true(has_other(other));
     assert_false(has(1));
@@ -79,7 +79,7 @@ static void a_name_stands_for_its_text_and_types(void **state)
 
 static bool has_at(const char *name, uint64_t now)
 {
-    px_unit_prepared what = of(name);
+    px_write_group_prepared what = of(name);
     return px_prepared_use(&prepared, &what, now);
 }
 
@@ -87,7 +87,7 @@ static bool has_at(const char *name, uint64_t now)
 static void what_is_doubted_is_used_for_a_moment(void **state)
 {
     (void)state;
-    px_unit_prepared what = of("s1"), other = of("s2");
+    px_write_group_prepared what = of("s1"), other = of("s2");
     px_prepared_doubt(&prepared, what.name);
     px_prepared_add(&prepared, &what, NOW);
     px_prepared_add(&prepared, &other, NOW);

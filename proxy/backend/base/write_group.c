@@ -1,0 +1,73 @@
+#include "proxy/backend/base/write_group.h"
+
+#include "protocol/frame.h"
+
+#include <stdlib.h>
+
+px_write_group *px_write_group_new(px_worker *home)
+{
+    px_write_group *write_group = pgw_calloc(1, sizeof *write_group);
+    write_group->home = home;
+    write_group->deadline = UINT64_MAX;
+    return write_group;
+}
+
+void px_write_group_free(px_write_group *write_group)
+{
+    if (write_group == NULL)
+        return;
+    px_identity_drop(write_group->identity);
+    if (write_group->source.of != NULL)
+        write_group->source.drop(write_group->source.of);
+    for (size_t i = 0; i < write_group->prepared_count && write_group->let_go != NULL; i++)
+        write_group->let_go(write_group->prepared[i].of);
+    pgw_buf_free(&write_group->error);
+    pgw_buf_free(&write_group->notices);
+    pgw_buf_free(&write_group->returned);
+    pgw_arena_free(&write_group->arena);
+    free(write_group);
+}
+
+void px_write_group_write_statement(const px_write_group *write_group, size_t i, pgw_buf *out)
+{
+    if (write_group->kind == PX_WRITE_GROUP_ROWS)
+        write_group->source.write_rows(write_group->source.of, i, out);
+    else
+        pgw_buf_add_slice(out, write_group->statements[i].messages);
+}
+
+void px_write_group_write_alone(const px_write_group *write_group, pgw_buf *out)
+{
+    write_group->source.write_alone(write_group->source.of, out);
+}
+
+void px_unknown_outcome(pgw_error *error)
+{
+    pgw_fail(error, "08007",
+             "the connection to the server was lost after the statement was sent; it is unknown "
+             "whether it was committed");
+    pgw_error_hint(error, "Look whether the rows are there before you send them again.");
+}
+
+void px_write_group_fail(px_write_group *write_group, const pgw_error *error)
+{
+    pgw_buf message = {0};
+    pgw_error_write(error, "ERROR", &message);
+    pgw_buf_clear(&write_group->error);
+    pgw_buf_add(&write_group->error, message.ptr + PGW_HEADER, message.len - PGW_HEADER);
+    pgw_buf_free(&message);
+    write_group->outcome = PX_WRITE_GROUP_FAILED;
+}
+
+void px_write_group_reset(px_write_group *write_group)
+{
+    write_group->completed = 0;
+    pgw_buf_clear(&write_group->error);
+    pgw_buf_clear(&write_group->notices);
+    pgw_buf_clear(&write_group->returned);
+    for (size_t i = 0; i < write_group->statement_count; i++) {
+        struct px_write_group_statement *statement = &write_group->statements[i];
+        statement->bound = statement->suspended = false;
+        statement->tag = statement->returned = statement->noticed = 0;
+    }
+}
