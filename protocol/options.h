@@ -10,9 +10,10 @@
 
 #include <stdbool.h>
 
-/* Appends the words of `text`, each as one word again, behind what `out` holds. False: no server
- * takes them (a switch that it does not have or without its value, a word that is none), and what
- * follows might change its reason: they are appended as they are, for it to refuse. */
+/* Appends the words of `text`, each as one word again, behind what `out` holds. False: every server
+ * refuses them (an unknown switch, a switch without its value, a word that is no switch): `text` is
+ * appended unchanged, and the caller adds nothing behind it, for that could change the server's
+ * error. */
 bool pgw_options_add(pgw_slice text, pgw_buf *out);
 /* Appends `-c name=value` as words. */
 void pgw_options_set(pgw_slice name, pgw_slice value, pgw_buf *out);

@@ -1,6 +1,6 @@
 /*
  * connection: a link to YDB's endpoint. The messages sent to it are taken by a server machine in
- * this process (session.h), whose output are the link's replies.
+ * this process (ydb/endpoint/session.h), whose output are the link's replies.
  */
 #ifndef PX_YDB_CONNECTION_H
 #define PX_YDB_CONNECTION_H

@@ -36,8 +36,9 @@ typedef struct rw_conflict {
  * filled. */
 PGW_MUST_CHECK bool rw_conflict_read(const rw_subject *subject, rw_conflict *out);
 
-/* Takes EXCLUDED.name, if that comes next, and returns its field. NULL: something else comes next,
- * or there is no such field. */
+/* If EXCLUDED.name comes next: leaves the cursor at the name, returns its field, and sets `whole`
+ * to the bytes of EXCLUDED.name. NULL: something else comes next, and the cursor has not moved; or
+ * the name is no field's, and it is past the dot. */
 const rw_field *rw_take_excluded(const rw_conflict *conflict, rw_cursor *cursor, pgw_arena *arena,
                                  rw_part *whole);
 

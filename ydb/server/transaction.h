@@ -18,7 +18,9 @@
  * not noticed yet; only this module remembers the failure, until COMMIT or ROLLBACK.
  */
 
-/* Whether the statement may be run in the present state of the transaction; else it is refused. */
+/* Whether the statement may be run in the present state of the transaction; if not, it is refused
+ * here. A SAVEPOINT or RELEASE that may is carried out in the list of savepoints by this very call,
+ * so call it once a statement. */
 PGW_MUST_CHECK bool pgw_transaction_takes(pgw_server *server, const pgw_piece *piece);
 /* Does a BEGIN, START, COMMIT or ROLLBACK up to its tag. Portals may be gone afterwards. */
 void pgw_transaction_control(pgw_server *server, const pgw_piece *piece, pgw_then *after);

@@ -125,7 +125,7 @@ typedef struct px_write_group {
     size_t prepared_count;
     void (*let_go)(void *of); /* gives back `of` of each of `prepared`, on the thread of `home`,
                                  when the write group is freed; NULL: nothing to do */
-    uint64_t merge_hash;      /* a hash of the merge key, identity and epoch */
+    uint64_t merge_hash;      /* a hash of kind, epoch, merge key, identity and the tables' names */
 
     /* The write group's statements, in the client's order. */
     size_t statement_count;

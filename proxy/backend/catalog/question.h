@@ -17,7 +17,8 @@ typedef struct px_question {
     px_database *database; /* a counted reference */
     px_identity *identity; /* a counted reference */
     struct px_question *next;
-    bool inside; /* The asker has begun a transaction, and must not wait for a switch of tables. */
+    bool inside; /* The asker is in a transaction: while `keyspread migrate` switches tables it gets
+                    an error at once, for the switch waits for transactions. */
     pgw_error error; /* the answer; no SQLSTATE: no error, the snapshot is to be looked at again */
     /* Runs on the thread of `asker`, and frees the question. */
     void (*answered)(px_worker *asker, px_message *question);
@@ -31,7 +32,8 @@ void px_questions_put(px_question **list, px_question *question);
 /* Takes the questions of this account (NULL: of all) out of the list and sends them home, with the
  * error, if there is one. */
 void px_questions_answer(px_question **list, const px_identity *account, const pgw_error *error);
-/* The same for those whose askers have begun a transaction. */
+/* Takes the questions with `inside`, of all accounts, out of the list and sends them home with the
+ * error. */
 void px_questions_answer_inside(px_question **list, const pgw_error *error);
 
 #endif

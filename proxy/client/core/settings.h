@@ -13,11 +13,11 @@ struct px_session;
 rw_tracked_setting px_setting_of(pgw_slice name);
 /* A setting was changed (value NULL = default). */
 void px_settings_set(struct px_session *session, rw_tracked_setting setting, pgw_slice value);
-/* Follows the values that the settings have now: the reported ones as they are, the others NULL
- * where they are as at the start. */
+/* Takes over the values that the own link was found to have: of settings below RW_REPORTED the
+ * value itself; of the others NULL if it is the one that the session began with. */
 void px_settings_follow(struct px_session *session, const char *const values[RW_TRACKED]);
-/* ReadyForQuery: by now the server has reported all that is not as it was. What was only asked for
- * since the last one, and not reported, has been undone with its transaction. */
+/* To be called at ReadyForQuery: puts back each reported setting that px_settings_follow() changed
+ * since the last one and that no ParameterStatus confirmed, for its transaction was rolled back. */
 void px_settings_told(struct px_session *session);
 void px_settings_free(struct px_session *session);
 /* The session is `identity` from now on, which is given away. */
@@ -34,10 +34,12 @@ const char *px_settings_now(const struct px_session *session, rw_tracked_setting
 /* What the settings mean for values now: TimeZone is not known while a change of it is under way.
  */
 pgw_env px_settings_env(const struct px_session *session);
-/* The session has been greeted: its settings are known. */
+/* To be called when the session has been greeted: makes its identity of what the greeting tells,
+ * and sets the kernel's limit for a client that takes nothing. */
 void px_settings_begin(struct px_session *session);
-/* A link was opened later than the client was greeted: what it has inherited, and what it reports
- * otherwise, of which the client is told. */
+/* To be called when a link was opened after the client was greeted: takes over what the link has
+ * inherited, and sends the client a ParameterStatus for each parameter that it reports otherwise.
+ */
 void px_settings_of_link(struct px_session *session);
 
 #endif

@@ -1,7 +1,8 @@
 /*
  * define_key: a primary key in the text of a statement that makes or alters a configured table: the
- * hash comes into it, where the table's keys have it, and one that is written with its column moves
- * away from there.
+ * hash becomes its first or last column, and `a bigint PRIMARY KEY` becomes `PRIMARY KEY (a, hash)`
+ * behind the list of columns. Also what all modules of define/ share: the statement while it is
+ * read, its changes, its refusal.
  */
 #ifndef RW_DEFINE_KEY_H
 #define RW_DEFINE_KEY_H
@@ -87,8 +88,8 @@ size_t rw_key_count(const rw_written_key *it);
 const char *rw_key_column(const rw_written_key *it, size_t i);
 /* How often the key holds the column. */
 size_t rw_key_uses(const rw_written_key *it, const char *name);
-/* Whether the written key is that of the configuration, in any order, or may take the place of the
- * table's own. */
+/* Whether the written key has exactly the columns of primary_key, in any order; for a table with
+ * `own_key`: whether it begins with the first column of hash_key. */
 bool rw_key_is_right(const rw_table *table, const rw_written_key *written);
 /* Puts the hash into the written key; nothing if there is none, or more than one. False: it is
  * another key than the configuration's, and is refused. */

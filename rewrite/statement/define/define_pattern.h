@@ -7,9 +7,10 @@
 
 #include "rewrite/statement/define/define_key.h"
 
-/* The table that is made, in the arena, by its names and rules alone, as those of
- * `catalog->planned` are; NULL: it is not spread, and if a pattern has its name,
- * `it->out->unspread` says why. `written` is the key of the statement. */
+/* The table that the statement makes by the pattern that covers its name, in the arena: the
+ * pattern's settings and the names of key and hash columns, no oid and no types; NULL: it is not
+ * spread, and if a pattern has its name, `it->out->unspread` says why. `written` is the key of the
+ * statement. */
 const rw_table *rw_define_by_pattern(const rw_definer *it, const rw_catalog *catalog,
                                      const PgQuery__CreateStmt *create,
                                      const rw_written_key *written);

@@ -1,7 +1,8 @@
 /*
  * define_tree: CREATE TABLE and ALTER TABLE of a configured table, found in libpg_query's tree: how
- * they are to be written so that the table has its hash column, and first in its key; and what
- * would take it away.
+ * they are to be written so that the table has its hash column, as the first or last of its key;
+ * what would take it away is refused. TRUNCATE, LOCK, CREATE INDEX, RENAME, CREATE TABLE AS and
+ * SELECT INTO come here, too.
  */
 #ifndef RW_DEFINE_TREE_H
 #define RW_DEFINE_TREE_H

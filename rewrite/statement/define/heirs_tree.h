@@ -1,7 +1,7 @@
 /*
- * heirs_tree: tables that get their columns, and give their rows, to one with a hash: by INHERITS,
- * and as partitions of a client's own. Rows of the one are found by the hash of the other, so that
- * both must have it, of the same columns.
+ * heirs_tree: tables that take their columns from one with a hash, and show their rows in it: by
+ * INHERITS, or as partitions that a client makes. Rows of the one are found by the hash of the
+ * other, so that both must have it, of the same columns.
  */
 #ifndef RW_HEIRS_TREE_H
 #define RW_HEIRS_TREE_H

@@ -11,12 +11,13 @@
 PGW_MUST_CHECK bool rw_parts_check(rw_definer *it, const PgQuery__CreateStmt *create);
 /* Whether such a constraint can be added to the table. False: refused. */
 PGW_MUST_CHECK bool rw_parts_check_constraint(rw_definer *it, const PgQuery__Node *node);
-/* The table that a name means is an ordinary one to who asks the catalog, so that ONLY before it
- * means all of it. */
+/* Cuts ONLY before the name of a table that is in partitions, unless its client sees these in the
+ * catalog: to that client it is an ordinary table, and ONLY means all of it. */
 void rw_parts_whole(rw_definer *it, const rw_table *table, const PgQuery__RangeVar *name);
 /* Cuts ONLY before the tables that TRUNCATE, LOCK and CREATE INDEX name. */
 void rw_parts_name_whole(rw_definer *it, const PgQuery__Node *statement, const rw_catalog *catalog);
-/* PARTITION BY comes at this byte, and the partitions behind the statement. */
+/* Puts PARTITION BY in at byte `at` (behind the list of columns), moves the table's WITH (…) to the
+ * partitions, and adds a DO that makes these, to be run unseen behind the statement. */
 void rw_parts_define(rw_definer *it, const PgQuery__CreateStmt *create, size_t at);
 
 #endif

@@ -12,7 +12,9 @@
 
 /* What texts are searched for. */
 typedef struct rw_prefilter {
-    rw_word_set words; /* names that a text must not hold; if one is unlettered, no text passes */
+    rw_word_set
+        words; /* words that keep a text from passing: tables' names, the catalog's, `into`,
+                  `set_config`; if one begins with no letter (`unlettered`), no text passes */
     rw_word_set harmless; /* harmless functions (calls.h) whose names are no longer than a key */
     bool tables;          /* there are configured tables */
     bool beyond_ascii;    /* rw_names_beyond_ascii() is true of the catalog */
@@ -24,9 +26,9 @@ void rw_prefilter_init(rw_prefilter *filter, const rw_catalog *catalog);
 void rw_prefilter_free(rw_prefilter *filter);
 
 /* A quick answer for the hot path: true if `text` is certainly one statement that names no
- * configured table (a read, or a write elsewhere), so that it passes without being parsed. Its
- * `effects` are then no more than CALLS, RUNS, RESUMES, WRITES, STATE, DRAWS and RESETS, on the
- * side of too many. */
+ * configured table (a read, or a write elsewhere), so that it passes without being parsed.
+ * `effects` then gets those of CALLS, RUNS, RESUMES, WRITES, READS, STATE, DRAWS and RESETS that it
+ * may have, rather too many than too few; it has no others. */
 PGW_MUST_CHECK bool rw_prefilter_passes(pgw_slice text, const rw_prefilter *filter,
                                         unsigned *effects);
 
