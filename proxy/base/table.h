@@ -17,9 +17,9 @@ typedef struct px_entry {
 /* An empty table is all zero. */
 typedef struct px_table {
     px_entry **buckets;
-    size_t bucket_count, room; /* `room` is a power of two */
-    size_t count;
-    uint64_t seed; /* seed of the hash, so that clients cannot choose names that collide */
+    uint32_t bucket_count, room; /* `room` is a power of two */
+    uint32_t count; /* Each session has several tables, so numbers are as small as they may be. */
+    uint64_t seed;  /* seed of the hash, so that clients cannot choose names that collide */
 } px_table;
 
 px_entry *px_table_find(const px_table *table, pgw_slice name); /* NULL if there is none */

@@ -159,17 +159,18 @@ static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
 
 /* --- its data --- */
 
-px_copy *px_copy_new(const rw_copy *copy, px_catalog *catalog, pgw_env env, rw_encoding encoding)
+px_copy *px_copy_new(const rw_copy *copy, px_catalog *catalog, pgw_env env, rw_encoding encoding,
+                     const char *server)
 {
     px_copy *it = pgw_calloc(1, sizeof *it);
     rw_copy *kept = rw_copy_keep(copy, &it->arena);
-    rw_copy_encode(kept, encoding);
+    rw_copy_encode(kept, encoding, server);
     it->copy = kept;
     it->shown_in = encoding;
     it->catalog = px_catalog_take(catalog);
     it->env = env;
-    if (kept->encoded && kept->encoding != RW_ENCODING_UTF8 && kept->data.format != PGW_COPY_BINARY)
-        it->env.utf8 = false;
+    if (kept->encoded && kept->data.format != PGW_COPY_BINARY)
+        it->env.utf8 = kept->encoding == RW_ENCODING_UTF8 && strcmp(server, "UTF8") == 0;
     it->digits = digits_of_integer(it->copy);
     it->values = pgw_arena_alloc(&it->arena, copy->table->hash_key_count * sizeof *it->values);
     it->rows = pgw_copy_new(&it->copy->data, fill, it);

@@ -11,10 +11,11 @@
 
 typedef struct px_copy px_copy;
 
-/* A COPY that was read with `catalog`; `env` is how its client's values are read, and `encoding`
- * what they are written in. All are kept, as is what is needed of `copy`. Freed by px_copy_free().
- */
-px_copy *px_copy_new(const rw_copy *copy, px_catalog *catalog, pgw_env env, rw_encoding encoding);
+/* A COPY that was read with `catalog`; `env` is how its client's values are read, `encoding` what
+ * they are written in, and `server` the name of the server's encoding. All but `server` are kept,
+ * as is what is needed of `copy`. Freed by px_copy_free(). */
+px_copy *px_copy_new(const rw_copy *copy, px_catalog *catalog, pgw_env env, rw_encoding encoding,
+                     const char *server);
 void px_copy_free(px_copy *copy); /* NULL is fine */
 /* Before any data, where rows get the next numbers of a sequence (rw_copy's `drawn`): has them
  * drawn for `identity`. When `moved` is called, px_copy_data() is to be called, if only with no

@@ -477,6 +477,11 @@ class Encoded(CopyCase):
                     self.assertIn("UTF8", fields["H"])
         self.assertEqual(self.admins["hashed"].rows("select * from names"), [])
 
+    def test_keys_in_utf8_of_a_client_with_another_encoding(self):
+        self.sessions = self.connect_both(client_encoding="LATIN1")
+        self.in_turn("copy names (name, day, v) from stdin encoding 'UTF8'", "é\t2026-01-31\tx\n".encode())
+        self.assertEqual(len(self.admins["hashed"].rows("select * from names")), 1)
+
     def test_an_encoding_that_is_being_changed(self):
         change, data = "set client_encoding to 'SJIS'", "1\tソ表\t10\n2\tソ\t20\n".encode("shift_jis")
         copy = (wire.copy_data(data[:3]), wire.copy_data(data[3:]), wire.copy_done())

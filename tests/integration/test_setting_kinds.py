@@ -134,6 +134,18 @@ class BytesAlone(harness.StackCase):
                 pids = {one.pid for one in self.postgres.statements(mark, "bytes", "insert into")}
                 self.assertEqual(own not in pids, batched, (event, form))
 
+    def test_copy_is_cut_byte_by_byte(self):
+        """As the server does it: the later byte of a character of SJIS is a delimiter there."""
+        session = wire.Wire(("127.0.0.1", self.port()))
+        self.addCleanup(session.close)
+        session.login(harness.USER, "bytes", client_encoding="SJIS")
+        replies = session.ask(wire.query("copy events (event, userid, ts) from stdin delimiter '|'"),
+                              wire.copy_data(b"\x83|5|2026-01-01 00:00:00+00\n"), wire.copy_done())
+        self.assertEqual(wire.tags_of(replies), ["COPY 1"])
+        with self.postgres.admin("bytes") as admin:
+            (userid, stored), = admin.rows("select userid, userhash from events")
+        self.assertEqual((userid, stored), ("5", str(harness.EVENTS.stored_hash("5"))))
+
     def rows(self):
         with self.postgres.admin("bytes") as admin:
             return admin.rows("select userid from events")

@@ -1,6 +1,7 @@
 #include "proxy/client/answer/copied.h"
 
 #include "protocol/frontend.h"
+#include "proxy/backend/base/greeting.h"
 #include "proxy/base/loading.h"
 #include "proxy/base/shared.h"
 #include "proxy/client/core/session.h"
@@ -246,8 +247,9 @@ void px_copied_begin(px_session *session, const px_reply *reply, pgw_slice body)
     px_catalog *catalog = reply->lookups != NULL ? reply->lookups->catalog : reply->text->catalog;
     pgw_buf out = {0};
     px_copied_over(session);
+    const char *server = px_greeting_value(session->who.greeting, "server_encoding");
     session->own.copy = px_copy_new(copy_of(reply), catalog, px_settings_env(session),
-                                    session->who.written.encoding);
+                                    session->who.written.encoding, server != NULL ? server : "");
     px_count(session->worker->metrics, PX_COPIES_BEGUN, 1);
     if (copy_of(reply)->drawn != NULL)
         px_copy_draw(session->own.copy, session->worker, session->who.identity, on_numbers,

@@ -160,6 +160,18 @@ static bool check_digits(reader *in)
                   "Choose strings that are not made of digits.");
 }
 
+/* The statement is written in the client's encoding, and the data in that of ENCODING. */
+static bool check_null(reader *in)
+{
+    pgw_slice null = in->out->data.null;
+    bool ascii = true;
+    for (size_t i = 0; i < null.len; i++)
+        ascii = ascii && (unsigned char)null.ptr[i] < 0x80;
+    return ascii || !in->out->encoded ||
+           refuse(in, "its NULL string has letters beyond ASCII, beside ENCODING",
+                  "Choose a NULL string of ASCII.");
+}
+
 /* --- its columns --- */
 
 /* Whether COPY without a list takes a value for the column. */
@@ -334,7 +346,7 @@ bool rw_copy_from_read(const PgQuery__CopyStmt *copy, const rw_table *table,
     if (!reading->env->conforming)
         return refuse(&in, "backslashes are escapes in its options",
                       "SET standard_conforming_strings TO on.");
-    if (!read_options(&in) || !check_digits(&in) || !read_columns(&in))
+    if (!read_options(&in) || !check_digits(&in) || !check_null(&in) || !read_columns(&in))
         return false;
     if (out->data.format == PGW_COPY_BINARY && table->hash_type != RW_HASH_INT8)
         return refuse(&in, "its hash is no int8, which binary data would need", "Use text or csv.");
@@ -466,13 +478,14 @@ void rw_copy_from_put(rw_star_texts *texts, const PgQuery__CopyStmt *copy, const
             unfreeze(texts, copy->options[i]->def_elem);
 }
 
-void rw_copy_encode(rw_copy *copy, rw_encoding encoding)
+void rw_copy_encode(rw_copy *copy, rw_encoding encoding, const char *server)
 {
-    bool same = encoding == RW_ENCODING_UTF8;
+    bool same = encoding == RW_ENCODING_UTF8, bytes = strcmp(server, "SQL_ASCII") == 0;
     if (!copy->encoded)
         copy->encoding = encoding;
     bool pairs = copy->encoding == RW_ENCODING_PAIRS || copy->encoding == RW_ENCODING_GB18030;
     copy->data.characters = same && copy->encoding == RW_ENCODING_UTF8 ? PGW_COPY_UTF8
+                            : bytes                                    ? PGW_COPY_BEYOND_ASCII
                             : pairs                                    ? PGW_COPY_PAIRS
                             : copy->encoding == RW_ENCODING_SJIS       ? PGW_COPY_SJIS
                                                                        : PGW_COPY_BEYOND_ASCII;

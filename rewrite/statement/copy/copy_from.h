@@ -38,8 +38,9 @@ PGW_MUST_CHECK bool rw_copy_from_read_whole(const PgQuery__CopyStmt *copy, const
 /* A copy in `arena` of all but the table. */
 rw_copy *rw_copy_keep(const rw_copy *copy, pgw_arena *arena);
 /* Has the data cut by the characters of its encoding, which is `encoding`, the client's, unless the
- * statement names another. */
-void rw_copy_encode(rw_copy *copy, rw_encoding encoding);
+ * statement names another; or byte by byte, where the server's encoding `server` is SQL_ASCII, as
+ * such a server does. */
+void rw_copy_encode(rw_copy *copy, rw_encoding encoding, const char *server);
 /* Puts a list of columns with the drawn one and the hash column at its end in the place of the
  * client's, and turns FREEZE off where the table is in partitions, for which PostgreSQL refuses it.
  */
