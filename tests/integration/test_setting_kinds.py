@@ -144,7 +144,7 @@ class BytesAlone(harness.StackCase):
         self.assertEqual(wire.tags_of(replies), ["COPY 1"])
         with self.postgres.admin("bytes") as admin:
             (userid, stored), = admin.rows("select userid, userhash from events")
-        self.assertEqual((userid, stored), ("5", str(harness.EVENTS.stored_hash("5"))))
+        self.assertEqual((userid, stored), ("5", str(harness.EVENTS.stored_hash(5))))
 
     def rows(self):
         with self.postgres.admin("bytes") as admin:

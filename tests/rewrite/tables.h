@@ -110,7 +110,7 @@ static const char *const test_alone[] __attribute__((unused)) = {
     "y int generated always as identity, primary key (ts, userid)) with (fillfactor = 70)",
     "create temp table events (a text default 'references; like')",
     "create index on events (userid, lower(event)) where event is not null",
-    "create unique index concurrently i on public.events using btree (userid)",
+    "create index i on public.events using btree (userid)",
     "create trigger t after insert or update of ts on events for each row execute function f()",
     "create constraint trigger t after delete on events for each row execute function f()",
     "create or replace function f(a timestamp with time zone) returns table (userid int)"

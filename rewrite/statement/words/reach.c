@@ -236,8 +236,8 @@ static bool is_one_statement(reader in)
 static bool creates_alone(reader in)
 {
     static const char *const plain[] = {"sequence", NULL};
-    static const char *const indexes[] = {"unique", "index", NULL};
-    static const char *const whole[] = {"only", NULL};
+    static const char *const index[] = {"index", NULL}; /* UNIQUE is refused on partitions. */
+    static const char *const whole[] = {"only", "concurrently", NULL};
     static const char *const routines[] = {"function", "procedure", NULL};
     static const char *const written[] = {"select", "insert", "update", "delete", "merge",
                                           "values", "begin",  "return", NULL};
@@ -251,7 +251,7 @@ static bool creates_alone(reader in)
         return !holds_one_of(in, on_rows, false);
     if (at_one_of(&in, routines))
         return !holds_one_of(in, written, false);
-    return at_one_of(&in, plain) || (at_one_of(&in, indexes) && !holds_one_of(in, whole, false));
+    return at_one_of(&in, plain) || (at_one_of(&in, index) && !holds_one_of(in, whole, false));
 }
 
 /* What stands behind ALTER TABLE and the table's name. */
