@@ -764,6 +764,14 @@ class DescribedInside(LazyCase):
         self.refuse(session)
         self.assertEqual(wire.error_of(session.ask(wire.bind("", ""), wire.execute(), wire.sync())), "26000")
 
+    def test_rollback_to_leads_out_of_it(self):
+        session = self.kept()
+        session.query("savepoint s")
+        self.refuse(session)
+        self.assertEqual(wire.tags_of(session.query("rollback to s")), ["ROLLBACK"])
+        self.assertEqual(wire.tags_of(session.query("commit")), ["COMMIT"])
+        self.assertEqual(self.rows(OTHERS), [1])
+
 
 class Savepoints(LazyCase):
     def say(self, session, text, tag, status=b"T", grouped=False):
