@@ -46,6 +46,12 @@ class Modes(test_lazy.LazyCase):
                 self.admin(f"alter {of} reset default_transaction_isolation")
         self.check(1)
 
+    def test_that_its_role_may_not_ask_for(self):
+        self.admin("""create role plain login; grant all on events to plain; revoke select on pg_db_role_setting from public;
+                   alter role plain set default_transaction_isolation = 'repeatable read'""")
+        self.addCleanup(self.admin, "grant select on pg_db_role_setting to public; drop owned by plain; drop role plain")
+        self.assertEqual(self.check(0, user="plain"), ("repeatable read", None))
+
     def test_of_the_transaction(self):
         for text, isolation in (("set transaction isolation level serializable", "serializable"),
                                 ("set local transaction_isolation = 'repeatable read'", "repeatable read")):
