@@ -734,6 +734,45 @@ class Returning(LazyCase):
             self.admin("drop function other() cascade")
 
 
+class DescribedInside(LazyCase):
+    """A new INSERT without a list of columns is described in its transaction."""
+
+    def kept(self):
+        session = self.session()
+        session.query("begin")
+        replies = session.ask(wire.parse("", "insert into others values ($1, $2, $3)"), wire.bind("", "", [1, "a", 2]),
+                              wire.execute(), wire.sync())
+        self.assertEqual((wire.tags_of(replies), replies[-1].body), (["INSERT 0 1"], b"T"))
+        return session
+
+    def refuse(self, session):
+        replies = session.ask(wire.parse("", "insert into others values ($1, $2, true)"), wire.bind("", "", [2, "b"]),
+                              wire.execute(), wire.sync())
+        self.assertEqual((wire.kinds(replies), wire.error_of(replies), replies[-1].body), ("EZ", "42804", b"E"))
+
+    def test_what_was_kept_fails_with_it(self):
+        for end in (lambda session: session.query("commit"), lambda session: session.ask(wire.parse("", "commit"), *GROUP)):
+            session = self.kept()
+            self.refuse(session)
+            replies = end(session)
+            self.assertEqual((wire.tags_of(replies), replies[-1].body), (["ROLLBACK"], b"I"))
+            self.assertEqual(self.rows(OTHERS), [])
+            self.assertEqual(self.kinds(), {})
+
+    def test_the_unnamed_statement_is_gone(self):
+        session = self.kept()
+        self.refuse(session)
+        self.assertEqual(wire.error_of(session.ask(wire.bind("", ""), wire.execute(), wire.sync())), "26000")
+
+    def test_rollback_to_leads_out_of_it(self):
+        session = self.kept()
+        session.query("savepoint s")
+        self.refuse(session)
+        self.assertEqual(wire.tags_of(session.query("rollback to s")), ["ROLLBACK"])
+        self.assertEqual(wire.tags_of(session.query("commit")), ["COMMIT"])
+        self.assertEqual(self.rows(OTHERS), [1])
+
+
 class Savepoints(LazyCase):
     def say(self, session, text, tag, status=b"T", grouped=False):
         replies = session.ask(wire.parse("", text), *GROUP) if grouped else session.query(text)

@@ -46,6 +46,12 @@ class Modes(test_lazy.LazyCase):
                 self.admin(f"alter {of} reset default_transaction_isolation")
         self.check(1)
 
+    def test_that_its_role_may_not_ask_for(self):
+        self.admin("""create role plain login; grant all on events to plain; revoke select on pg_db_role_setting from public;
+                   alter role plain set default_transaction_isolation = 'repeatable read'""")
+        self.addCleanup(self.admin, "grant select on pg_db_role_setting to public; drop owned by plain; drop role plain")
+        self.assertEqual(self.check(0, user="plain"), ("repeatable read", None))
+
     def test_of_the_transaction(self):
         for text, isolation in (("set transaction isolation level serializable", "serializable"),
                                 ("set local transaction_isolation = 'repeatable read'", "repeatable read")):
@@ -143,6 +149,81 @@ class Ordinary(test_lazy.LazyCase):
         self.assertEqual((wire.error_of(replies), replies[-1].body), ("53300", b"I"))
         self.assertEqual(kept.rows("select userid from events"), [["1"]])
         self.assertEqual(wire.tags_of(kept.query("commit")), ["COMMIT"])
+
+
+@harness.proxied
+class Questions(test_lazy.LazyCase):
+    """What is parsed and described by a name, and not run, leaves the INSERTs kept."""
+
+    def kept(self, grouped, number=1):
+        session = self.session()
+        session.query("begin")
+        self.keep(session, grouped, number)
+        return session
+
+    def keep(self, session, grouped, number):
+        replies = session.ask(*insert_group(number)) if grouped else session.query(INSERT.format(number))
+        self.assertEqual(wire.tags_of(replies), ["INSERT 0 1"])
+
+    def commit(self, session, tag, rows):
+        replies = session.query("commit")
+        self.assertEqual((wire.tags_of(replies), replies[-1].body, self.rows()), ([tag], b"I", rows))
+        self.admin("truncate events")
+
+    def test_they_are_answered(self):
+        for grouped in (False, True):
+            session = self.kept(grouped)
+            for name in "ab":
+                replies = session.ask(wire.parse(name, "select 1"), wire.describe("S", name), wire.sync())
+                self.assertEqual((wire.kinds(replies), replies[-1].body), ("1tTZ", b"T"))
+            self.keep(session, grouped, 2)
+            self.commit(session, "COMMIT", [1, 2])
+            self.assertEqual(self.kinds(), {"lazy": 1})
+            self.assertEqual(wire.tags_of(session.ask(wire.bind("", "a"), wire.execute(), wire.sync())), ["SELECT 1"])
+
+    def test_they_fail(self):
+        for grouped in (False, True):
+            session = self.kept(grouped)
+            replies = session.ask(wire.parse("n", "select nothing"), wire.describe("S", "n"), wire.sync())
+            self.assertEqual((wire.kinds(replies), wire.error_of(replies), replies[-1].body), ("EZ", "42703", b"E"))
+            self.commit(session, "ROLLBACK", [])
+            session = self.kept(grouped)
+            session.query("savepoint s")
+            session.ask(wire.parse("n", "select nothing"), wire.sync())
+            self.assertEqual(wire.tags_of(session.query("rollback to s")), ["ROLLBACK"])
+            self.commit(session, "COMMIT", [1])
+
+    def test_they_are_run_after_all(self):
+        count = wire.parse("n", "select userid from events")
+        for grouped in (False, True):
+            for between in ((), (wire.sync(),)):
+                session = self.kept(grouped)
+                replies = session.ask(count, *between, wire.bind("", "n"), wire.execute(), wire.sync(), ready=1 + len(between))
+                self.assertEqual((wire.tags_of(replies), replies[-1].body), (["SELECT 1"], b"T"))
+                self.commit(session, "COMMIT", [1])
+                self.assertEqual(self.kinds(), {"made_ordinary": 1})
+
+    def test_beside_others(self):
+        for other in (wire.describe("S", "known"), wire.parse("new", test_lazy.BOUND), wire.parse("", "select 2"), wire.close("S", "known")):
+            session = self.session()
+            session.ask(wire.parse("known", test_lazy.BOUND), wire.sync())
+            session.query("begin")
+            self.keep(session, True, 1)
+            self.assertIsNone(wire.error_of(session.ask(wire.parse("n", "select 1"), other, wire.sync())))
+            self.commit(session, "COMMIT", [1])
+
+    def test_they_come_in_pieces(self):
+        session = self.session()
+        whole = wire.parse("n", "select 1") + wire.describe("S", "n") + wire.sync()
+        for cut in range(1, len(whole)):
+            session.query("begin")
+            self.keep(session, True, 1)
+            session.send(whole[:cut])
+            self.assertEqual(len(self.admin("select")), 1)  # Time goes by.
+            session.send(whole[cut:])
+            self.assertEqual(wire.kinds(session.read_ready()), "1tTZ")
+            session.ask(wire.close("S", "n"), wire.sync())
+            self.commit(session, "COMMIT", [1])
 
 
 @harness.proxied

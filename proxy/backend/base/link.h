@@ -107,7 +107,7 @@ uint64_t px_link_timeout(const px_link *link);
 /* The tcp_user_timeout that a session's own link began with, ms; 0: none, or not known. */
 uint64_t px_link_user_timeout(const px_link *link);
 /* Whether transactions of a session's own link were by default others than READ COMMITTED and READ
- * WRITE when it opened, by what its client, its role or its database says. */
+ * WRITE when it opened, by what its client, its role or its database says, or nobody knows. */
 bool px_link_has_modes(const px_link *link);
 /* Both links reported the same parameters when they opened, but for application_name. */
 bool px_link_is_like(const px_link *link, const px_link *other);

@@ -78,8 +78,10 @@ px_inheritance px_inheritance_read(px_link *link)
         pgw_slice body = pgw_frame_body(message, frame);
         if (frame.type == 'D')
             take_row(link, body);
-        if (frame.type == 'E')
+        if (frame.type == 'E') {
             link->settings = 0;
+            link->has_modes = true; /* nobody knows */
+        }
         px_link_consume(link, frame.size);
         if (frame.type == 'Z')
             return PX_INHERITANCE_KNOWN;

@@ -63,6 +63,10 @@ static inline size_t px_kept_count(const px_kept *kept)
 {
     return kept != NULL ? kept->count : 0;
 }
+static inline bool px_kept_has_savepoints(const px_kept *kept) /* NULL is fine */
+{
+    return kept != NULL && kept->savepoint_count > 0;
+}
 /* How many bytes are kept; `kept` may be NULL. */
 size_t px_kept_bytes(const px_kept *kept);
 static inline bool px_kept_is_sent(const px_kept *kept) /* NULL is fine */

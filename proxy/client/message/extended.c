@@ -3,6 +3,7 @@
 #include "protocol/frontend.h"
 #include "protocol/utf8.h"
 #include "proxy/client/core/ask.h"
+#include "proxy/client/core/kept.h"
 #include "proxy/client/link/glance.h"
 #include "proxy/client/link/schema_probe.h"
 #include "proxy/client/link/sync_state.h"
@@ -42,11 +43,13 @@ static bool is_of_other_settings(const px_session *session, const px_plan *plan)
     return !px_identity_shares(plan->identity, session->who.identity);
 }
 
-/* Whether an INSERT may be batched by itself, or kept as part of a transaction. */
+/* Whether an INSERT may be batched by itself, or kept as part of a transaction. To describe it
+ * there may fail the transaction, and only savepoints that the server has lead out of that. */
 static bool may_be_batched(const px_session *session, const px_plan *plan)
 {
     return session->own.status == 'I' ||
-           (px_lazy_may(session) && px_lazy_takes(session, plan->insert, plan->catalog));
+           (px_lazy_may(session) && px_lazy_takes(session, plan->insert, plan->catalog) &&
+            (plan->described || !px_kept_has_savepoints(session->own.begun->kept)));
 }
 
 static enum choice may_hold(px_session *session, const px_plan *plan,

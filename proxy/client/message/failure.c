@@ -198,12 +198,12 @@ static bool notice_stale(px_session *session, const px_reply *head, pgw_slice bo
 }
 
 /* Whether a held group is described once more, with the schema as it is now, for the backend did
- * not know what it was to describe. */
+ * not know what it was to describe: not in a transaction, which the error has failed. */
 static bool describe_again(px_session *session)
 {
     px_group *group = &session->group;
-    if (session->own.unsynced || session->write_groups.repeated || group->count == 0 ||
-        px_group_is_answered(group))
+    if (session->own.status != 'I' || session->own.unsynced || session->write_groups.repeated ||
+        group->count == 0 || px_group_is_answered(group))
         return false;
     size_t asked = PX_GROUP_NONE;
     for (size_t i = 0; i < group->count; i++) {

@@ -328,6 +328,42 @@ bool px_lazy_keeps_savepoint(px_session *session, const rw_transaction *decoded,
     return true;
 }
 
+/* ---- questions of its client ---- */
+
+/* The name of the statement that a whole message parses or describes; empty: it does neither, or
+ * that has none. The end of the transaction may destroy the unnamed one (px_ended()). */
+static pgw_slice asked_name(char type, pgw_slice message)
+{
+    size_t at = PGW_HEADER + (type == 'D');
+    if ((type != 'P' && type != 'D') || message.len <= at ||
+        (type == 'D' && message.ptr[PGW_HEADER] != 'S'))
+        return (pgw_slice){NULL, 0};
+    return (pgw_slice){message.ptr + at, strnlen(message.ptr + at, message.len - at)};
+}
+
+bool px_lazy_asks(const px_session *session)
+{
+    const px_begun *begun = session->own.begun;
+    if (begun == NULL || !begun->lazy || begun->commits || begun->state == PX_BEGUN_FAILED ||
+        session->own.status != 'T' || !session->own.ready || session->group.count > 0 ||
+        px_kept_has_savepoints(begun->kept)) /* these would be lost with an error */
+        return false;
+    pgw_slice rest = px_stream_input(session->peer.stream), name = {NULL, 0};
+    pgw_frame frame = session->hand.frame;
+    for (size_t i = 0; frame.size <= rest.len && frame.type != 'S'; i++) {
+        pgw_slice asked = asked_name(frame.type, (pgw_slice){rest.ptr, frame.size});
+        bool taken = frame.type == 'P' && px_statements_find(&session->names.statements, asked);
+        if (asked.len == 0 || taken || i > 1 ||
+            (i == 1 && (frame.type != 'D' || !pgw_slice_eq(asked, name))))
+            return false;
+        name = asked;
+        rest = (pgw_slice){rest.ptr + frame.size, rest.len - frame.size};
+        if (pgw_frame_next(rest, &frame) != PGW_FRAME_OK)
+            return false;
+    }
+    return frame.size == PGW_HEADER && frame.size <= rest.len;
+}
+
 /* ---- COMMIT ---- */
 
 /* The text whose statements are the only ones that were kept, counted; NULL: there are more. */

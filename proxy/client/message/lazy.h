@@ -30,6 +30,10 @@ bool px_lazy_keeps_group(px_session *session);
 /* Sets a savepoint among what is kept, or returns to one or releases one of them; `text` is the
  * statement. The caller answers. False: it is to go its ordinary way. */
 bool px_lazy_keeps_savepoint(px_session *session, const rw_transaction *decoded, pgw_slice text);
+/* Whether the messages at hand, all here up to their Sync, only parse a statement that has a name,
+ * or describe it, or both: the server is asked in the transaction, and INSERTs stay kept. Anything
+ * else in such a group would need the kept ones sent, and that is impossible in its middle. */
+bool px_lazy_asks(const px_session *session);
 /* Submits what was kept, for its COMMIT is at hand: then the session waits for the outcome, which
  * answers it (outcome.h). False: it is to be sent, with that COMMIT behind it. */
 bool px_lazy_commits(px_session *session);

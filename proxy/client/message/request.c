@@ -128,7 +128,7 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
 {
     if (session->group.count > 0 && !px_forward_group(session))
         return false;
-    if (!px_session_need_link(session))
+    if (!px_lazy_asks(session) && !px_session_need_link(session))
         return false;
     if (session->pending.skipping) { /* the held messages failed just now */
         px_relay_drop(session, frame);

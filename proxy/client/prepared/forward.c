@@ -264,6 +264,10 @@ bool px_forward_fails(px_session *session, pgw_slice body)
             failing = i;
     if (failing == PX_GROUP_NONE)
         return false; /* the statement was described before, and is bound */
+    if (session->own.status != 'I' && is_unnamed_parse(group, failing))
+        px_names_forget_unnamed(session);
+    if (session->own.status != 'I')
+        return false; /* the transaction takes nothing more */
     px_group_fail(group, failing, body);
     drop_unnamed_there(session);
     return true;

@@ -24,7 +24,7 @@ bool px_forward_group(struct px_session *session);
 bool px_forward_held(struct px_session *session, size_t count);
 /* The backend refused a statement that it was to describe for what is held, with an ErrorResponse
  * of this body: true if the client is to be told by px_forward_failing(), at ReadyForQuery: what
- * stands before it is done and answered first. */
+ * stands before it is done and answered first, unless a transaction has failed by it. */
 bool px_forward_fails(struct px_session *session, pgw_slice body);
 void px_forward_failing(struct px_session *session);
 
