@@ -37,7 +37,6 @@ px_plan_id px_plan_id_of(pgw_slice text, const uint32_t *declared, size_t declar
                         XXH3_64bits(declared, declared_count * sizeof *declared),
                         XXH3_64bits(identity->key, strlen(identity->key)),
                         reading_of(identity),
-                        (uint64_t)(uintptr_t)catalog,
                         catalog->epoch};
     hash = XXH3_128bits(parts, sizeof parts);
     return (px_plan_id){hash.low64, hash.high64};

@@ -100,6 +100,7 @@ order by 1, 2, 3, 4"""
 
 # A write between the cutover and the moment in which keyspread knows of it, which its client sends again.
 AGAIN = ("23502", "55000", "42703", "40001")
+SWITCH_LOCK = 7308613550893297511  # the advisory lock of keyspread migrate while it switches tables
 # The table was switched between the question for a row's key and the INSERT of the row.
 MOVED = "has changed what its table's name means"
 
@@ -517,6 +518,24 @@ class Migrate(MigrateCase):
         self.assertEqual(self.stored(), {key: order for writer in writers for key, order in writer.orders.items()})
         for name in names:
             self.assertRegex(self.run_command("verify", file, name).stdout, "wrong: 0\nmissing: 0\n")
+
+    @harness.proxied
+    def test_a_transaction_that_holds_a_lock_does_not_wait_for_the_switch(self):
+        """The switch waits for what COMMENT has locked, which looks at no tables."""
+        self.admin("create table one (id int primary key, t text, one_hash bigint not null)")
+        keyspread = harness.Keyspread(self.config(["one"]))
+        self.addCleanup(keyspread.stop)
+        other, session = (wire.Wire(("127.0.0.1", keyspread.port)) for _ in range(2))
+        for it in (other, session):
+            self.addCleanup(it.close)
+            it.login(harness.USER, "app")
+        other.rows("insert into one values (1, 'a')")
+        with self.postgres.admin("app") as switch:
+            switch.rows(f"select pg_advisory_lock({SWITCH_LOCK}); notify keyspread_ddl, 'switch'")
+            harness.eventually("the reader waits", lambda: self.admin(
+                "select count(*) > 0 from pg_locks where locktype = 'advisory' and not granted") == [["t"]])
+            for text in ("begin", "comment on table one is 'x'", "insert into one values (2, 'b')", "commit"):
+                self.assertIsNone(wire.error_of(session.query(text)), text)
 
     @harness.proxied
     def test_batches_go_on_until_the_old_tables_go(self):

@@ -137,5 +137,6 @@ void px_changes_use(px_session *session)
 
 void px_changes_look_unasked(px_session *session)
 {
+    px_changes_use(session);
     session->ddl.alone++;
 }

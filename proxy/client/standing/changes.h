@@ -49,7 +49,7 @@ void px_changes_doubt_from(struct px_session *session, uint64_t at);
 void px_changes_forget(struct px_session *session);
 /* A statement of the transaction names configured tables, which it may lock. */
 void px_changes_use(struct px_session *session);
-/* A statement that makes or alters a table is looked at by px_catalog_unasked(). */
+/* A statement that may make, alter and lock a table is looked at by px_catalog_unasked(). */
 void px_changes_look_unasked(struct px_session *session);
 
 #endif
