@@ -372,7 +372,7 @@ static client come(unsigned options)
     atomic_store(&place.server.seats.links, c.busy);
     atomic_fetch_add(&place.server.unauthenticated, 1);
     atomic_fetch_add(&place.worker.load, 1);
-    px_life_begin(&place.worker, fds[1], address_of(c.local), NULL);
+    px_session_io_begin(&place.worker, fds[1], address_of(c.local), NULL);
     return c;
 }
 

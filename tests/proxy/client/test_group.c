@@ -53,9 +53,9 @@ static void hold(char type, const char *body, size_t len, px_plan *plan)
     size_t begun = pgw_begin(&message, type);
     pgw_buf_add(&message, body, len);
     assert_true(pgw_end(&message, begun));
-    const px_client_message said = px_client_message_of(type, pgw_slice_buf(&message));
-    assert_true(said.whole);
-    px_group_hold(&group, &said, plan);
+    const px_client_message decoded = px_client_message_of(type, pgw_slice_buf(&message));
+    assert_true(decoded.whole);
+    px_group_hold(&group, &decoded, plan);
     memset(message.ptr, '!', message.len);
     pgw_buf_free(&message);
 }
@@ -78,15 +78,15 @@ static void messages_are_copied(void **state)
     EXECUTE("p", &plans[0]);
     assert_int_equal(group.count, 4);
     assert_int_equal(plans[0].references, 4);
-    assert_true(pgw_slice_eq_str(group.held[0].said->as.parse.query, "insert"));
-    assert_true(pgw_slice_eq_str(group.held[0].said->as.parse.name, "a"));
-    assert_true(pgw_slice_eq_str(group.held[1].said->as.bind.statement, "a"));
-    assert_true(pgw_slice_eq_str(group.held[1].said->as.bind.portal, "p"));
-    assert_true(pgw_slice_eq_str(group.held[2].said->as.target.name, "p"));
-    assert_true(pgw_slice_eq_str(group.held[3].said->as.execute.portal, "p"));
+    assert_true(pgw_slice_eq_str(group.held[0].decoded->as.parse.query, "insert"));
+    assert_true(pgw_slice_eq_str(group.held[0].decoded->as.parse.name, "a"));
+    assert_true(pgw_slice_eq_str(group.held[1].decoded->as.bind.statement, "a"));
+    assert_true(pgw_slice_eq_str(group.held[1].decoded->as.bind.portal, "p"));
+    assert_true(pgw_slice_eq_str(group.held[2].decoded->as.target.name, "p"));
+    assert_true(pgw_slice_eq_str(group.held[3].decoded->as.execute.portal, "p"));
     size_t bytes = 0;
     for (size_t i = 0; i < 4; i++)
-        bytes += group.held[i].said->message.len;
+        bytes += group.held[i].decoded->message.len;
     assert_int_equal(group.bytes, bytes);
     px_group_clear(&group);
     assert_int_equal(group.count, 0);
