@@ -299,9 +299,6 @@ px_catalog *px_schema_probe_script(px_session *session, pgw_slice text)
     bool alone =
         !session->hand.doubted && session->hand.parts == NULL &&
         rw_defines_alone(text, px_catalog_names(worker), session->who.identity->env.conforming) &&
-        px_catalog_has_room(worker, session->who.identity, session->ddl.alone);
-    if (!alone)
-        return px_schema_probe_now(session);
-    px_changes_look_unasked(session);
-    return px_catalog_unasked();
+        px_catalog_has_room(worker, session->who.identity, session->ddl.unmarked);
+    return alone ? px_catalog_unasked() : px_schema_probe_now(session);
 }

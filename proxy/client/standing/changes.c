@@ -30,7 +30,7 @@ void px_changes_ask_anew(px_session *session)
 void px_changes_stale(px_session *session)
 {
     px_changes_ask_anew(session);
-    px_catalog_stale(session->worker, session->who.identity->database);
+    px_catalog_stale(session->worker, session->who.identity->database, 1);
 }
 
 void px_changes_forget(px_session *session)
@@ -64,12 +64,20 @@ void px_changes_note(px_session *session, unsigned effects)
     if (ddl || effects & RW_EFFECT_TRANSACTION) /* a ROLLBACK TO may take back what was seen */
         px_changes_forget(session);
     session->ddl.own = session->ddl.own || ddl;
+    session->ddl.unmarked += (effects & RW_EFFECT_DDL) != 0;
     if (effects & RW_EFFECT_RESETS) {
         px_catalog_reset(session->worker, session->who.identity->database);
         session->ddl.resets = true;
     }
     const unsigned telling = RW_EFFECT_DDL | RW_EFFECT_CALLS | RW_EFFECT_RIGHTS;
     session->ddl.seen = session->ddl.seen || effects & telling;
+}
+
+void px_changes_note_text(px_session *session, unsigned effects, size_t count)
+{
+    px_changes_note(session, effects);
+    if (effects & RW_EFFECT_DDL)
+        session->ddl.unmarked += count - 1;
 }
 
 void px_changes_bind(px_session *session, bool named)
@@ -123,9 +131,12 @@ void px_changes_end(px_session *session)
         px_catalog_reset(session->worker, session->who.identity->database);
     /* More may have been sent already behind what ReadyForQuery answers. */
     if (session->pending.replies.count <= 1) {
+        if (session->ddl.unmarked > 1)
+            px_catalog_stale(session->worker, session->who.identity->database,
+                             session->ddl.unmarked - 1);
         session->ddl.seen = session->ddl.own = session->ddl.unsynced = session->ddl.resets =
             session->ddl.used = false;
-        session->ddl.alone = 0;
+        session->ddl.unmarked = 0;
     }
     px_changes_forget(session);
 }
@@ -133,9 +144,4 @@ void px_changes_end(px_session *session)
 void px_changes_use(px_session *session)
 {
     session->ddl.used = true;
-}
-
-void px_changes_look_unasked(px_session *session)
-{
-    session->ddl.alone++;
 }
