@@ -10,6 +10,7 @@ import threading
 import unittest
 
 import harness
+import metrics
 import wire
 from test_commands import CommandCase, USAGE, WRONG
 
@@ -517,6 +518,25 @@ class Migrate(MigrateCase):
         self.assertEqual(self.stored(), {key: order for writer in writers for key, order in writer.orders.items()})
         for name in names:
             self.assertRegex(self.run_command("verify", file, name).stdout, "wrong: 0\nmissing: 0\n")
+
+    @harness.proxied
+    def test_who_only_says_that_tables_are_switched(self):
+        """Anybody may have the lock and say so: statements wait for that once, and not again."""
+        self.admin("create table one (id int, one_hash bigint not null, primary key (id, one_hash))")
+        keyspread = harness.Keyspread({**self.config(["one"]), "admin": {}})
+        self.addCleanup(keyspread.stop)
+        before, since = metrics.Scrape(keyspread), self.postgres.mark()
+        looks = lambda: metrics.Scrape(keyspread).since(before).get("catalog_checks_total")
+        with wire.Wire(("127.0.0.1", keyspread.port)) as session, self.postgres.admin("app") as liar:
+            session.login(harness.USER, "app")
+            self.assertIsNone(wire.error_of(session.query("insert into one values (0)")))
+            liar.rows("select pg_advisory_lock(7308613550893297511)")
+            for number in range(1, 3):
+                seen = looks()
+                liar.rows("notify keyspread_ddl, 'switch'")
+                harness.eventually("the tables are looked at", lambda: looks() > seen)
+                self.assertIsNone(wire.error_of(session.query(f"insert into one values ({number})")))
+        self.assertEqual(self.postgres.log(since).count("canceling statement due to lock timeout"), 1)
 
     @harness.proxied
     def test_batches_go_on_until_the_old_tables_go(self):
