@@ -539,6 +539,49 @@ class Migrate(MigrateCase):
         self.assertEqual(self.postgres.log(since).count("canceling statement due to lock timeout"), 1)
 
     @harness.proxied
+    def test_a_transaction_that_has_not_named_the_table(self):
+        """A statement of it that does waits for the switch, or goes by the tables of its time: what came before was about others."""
+        config = {**self.config(), "tables": [{"name": "*", "primary_key": "auto", "hash_function": "xxh3", "partitions": {"buckets": 16}}]}
+        hashed = "create table {} (id int, keyspread_hash bigint not null, primary key (id, keyspread_hash))".format
+        switch = ["begin", "lock table orders", "alter table orders rename to before", hashed("orders")]
+        release = ["commit", "select pg_advisory_unlock_all()"]
+        insert = "insert into orders values (1)"
+
+        def held(holder):
+            holder.rows("select pg_advisory_lock(7308613550893297511)")
+            holder.rows("notify keyspread_ddl, 'switch'")
+            harness.eventually("the tables are not looked at", lambda: self.admin(
+                "select count(*) from pg_stat_activity where wait_event = 'advisory'") == [["1"]])
+
+        def none_named(session, holder):
+            for text in ("begin", "savepoint one"):
+                session.query(text)
+            held(holder)
+            for text in switch:
+                holder.rows(text)
+            session.send(wire.query(insert))
+            with wire.Wire(("127.0.0.1", keyspread.port)) as other:
+                other.login(harness.USER, "app")
+                other.query("begin")  # by its answer the INSERT was looked at
+            for text in release:
+                holder.rows(text)
+            return session.read_ready()
+
+        for case in (none_named,):
+            with self.subTest(case.__name__):
+                self.admin(f"drop table if exists orders, before, events; {hashed('events')}; create table orders (id int primary key)")
+                keyspread = harness.Keyspread({**config, "workers": 1})
+                self.addCleanup(keyspread.stop)
+                with wire.Wire(("127.0.0.1", keyspread.port)) as session, self.postgres.admin("app") as holder:
+                    session.login(harness.USER, "app")
+                    for text in ("select 1", "insert into events values (0)"):
+                        self.assertIsNone(wire.error_of(session.query(text)))
+                    self.assertIsNone(wire.error_of(case(session, holder)))
+                    self.assertEqual(wire.tags_of(session.query("commit")), ["COMMIT"])
+                self.assertEqual(self.admin("select * from orders"), [["1", str(harness.xxh3_signed(1))]])
+                keyspread.stop()
+
+    @harness.proxied
     def test_batches_go_on_until_the_old_tables_go(self):
         """The trigger that keeps the old table in step is keyspread's own."""
         self.admin("create table one (id int primary key, t text); insert into one values (0, 'a')")

@@ -273,7 +273,8 @@ px_catalog *px_schema_probe_now(px_session *session)
     if (px_catalog_names(session->worker)->count == 0)
         return px_catalog_none();
     px_catalog *now = look_for(session);
-    if (now != NULL)
+    bool begun = session->own.status == 'T' || session->pending.replies.count > 0;
+    if (now != NULL && begun)
         px_changes_use(session);
     return now;
 }
