@@ -567,7 +567,16 @@ class Migrate(MigrateCase):
                 holder.rows(text)
             return session.read_ready()
 
-        for case in (none_named,):
+        def another_named(session, holder):
+            for text in ("begin", "insert into events values (1)"):
+                self.assertIsNone(wire.error_of(session.query(text)))
+            held(holder)
+            self.assertIsNone(wire.error_of(session.query("insert into events values (2)")))
+            for text in (*switch, *release):
+                holder.rows(text)
+            return session.query(insert)
+
+        for case in (none_named, another_named):
             with self.subTest(case.__name__):
                 self.admin(f"drop table if exists orders, before, events; {hashed('events')}; create table orders (id int primary key)")
                 keyspread = harness.Keyspread({**config, "workers": 1})

@@ -15,9 +15,13 @@ px_catalog *px_changes_known(px_session *session)
 void px_changes_answered(px_session *session)
 {
     px_catalog *newest = px_catalog_last(session->worker, session->who.identity);
+    px_changes_answer(session, newest != NULL ? px_catalog_take(newest) : NULL);
+}
+
+void px_changes_answer(px_session *session, px_catalog *catalog)
+{
     px_changes_ask_anew(session);
-    if (newest != NULL)
-        session->hand.answered = px_catalog_take(newest);
+    session->hand.answered = catalog;
     session->hand.answered_at = px_worker_now(session->worker);
 }
 

@@ -15,6 +15,8 @@ struct px_session;
 px_catalog *px_changes_known(struct px_session *session);
 /* The question of the message at hand was answered just now. */
 void px_changes_answered(struct px_session *session);
+/* It was answered with these tables, which are given away; NULL: with none. */
+void px_changes_answer(struct px_session *session, px_catalog *catalog);
 /* The message at hand is another, or its question is to be asked anew. */
 void px_changes_ask_anew(struct px_session *session);
 /* The tables may be others than this session thought: all look again. */
