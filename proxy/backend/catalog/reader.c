@@ -186,6 +186,8 @@ static void succeed(px_reader *reader, bool other)
                reader->identity->database, reader->sight.catalog->count,
                (unsigned long long)reader->sight.catalog->epoch);
     publish(reader);
+    if (reader->held) /* The tables may be others when the questions could be answered. */
+        wait_again(reader);
     px_questions_answer(&reader->answering, NULL, NULL);
     if (is_scarce(reader))
         close_link(reader);
