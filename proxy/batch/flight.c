@@ -250,7 +250,7 @@ static void learn_form(px_flights *flights, px_batch *batch)
     px_count(flights->worker->metrics, PX_BATCH_CHECKS_FAILED, 1);
     px_log(CFG_LOG_WARN, "batch_not_merged", "table=%s database=%s", key->tables->name,
            key->identity->database);
-    px_catalog_stale(flights->worker, key->identity->database);
+    px_catalog_stale(flights->worker, key->identity->database, 1);
 }
 
 static void learn_time(px_flights *flights, px_batch *batch)

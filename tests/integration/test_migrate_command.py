@@ -10,6 +10,7 @@ import threading
 import unittest
 
 import harness
+import metrics
 import wire
 from test_commands import CommandCase, USAGE, WRONG
 
@@ -536,6 +537,95 @@ class Migrate(MigrateCase):
                 "select count(*) > 0 from pg_locks where locktype = 'advisory' and not granted") == [["t"]])
             for text in ("begin", "comment on table one is 'x'", "insert into one values (2, 'b')", "commit"):
                 self.assertIsNone(wire.error_of(session.query(text)), text)
+
+    @harness.proxied
+    def test_who_only_says_that_tables_are_switched(self):
+        """Anybody may have the lock and say so: statements wait for that once, and not again."""
+        self.admin("create table one (id int, one_hash bigint not null, primary key (id, one_hash))")
+        keyspread = harness.Keyspread({**self.config(["one"]), "admin": {}})
+        self.addCleanup(keyspread.stop)
+        before, since = metrics.Scrape(keyspread), self.postgres.mark()
+        looks = lambda: metrics.Scrape(keyspread).since(before).get("catalog_checks_total")
+        with wire.Wire(("127.0.0.1", keyspread.port)) as session, self.postgres.admin("app") as liar:
+            session.login(harness.USER, "app")
+            self.assertIsNone(wire.error_of(session.query("insert into one values (0)")))
+            liar.rows("select pg_advisory_lock(7308613550893297511)")
+            for number in range(1, 3):
+                seen = looks()
+                liar.rows("notify keyspread_ddl, 'switch'")
+                harness.eventually("the tables are looked at", lambda: looks() > seen)
+                self.assertIsNone(wire.error_of(session.query(f"insert into one values ({number})")))
+        self.assertEqual(self.postgres.log(since).count("canceling statement due to lock timeout"), 1)
+
+    @harness.proxied
+    def test_a_transaction_that_has_not_named_the_table(self):
+        """A statement of it that does waits for the switch, or goes by the tables of its time: what came before was about others."""
+        config = {**self.config(), "tables": [{"name": "*", "primary_key": "auto", "hash_function": "xxh3", "partitions": {"buckets": 16}}]}
+        hashed = "create table {} (id int, keyspread_hash bigint not null, primary key (id, keyspread_hash))".format
+        switch = ["begin", "lock table orders", "alter table orders rename to before", hashed("orders")]
+        release = ["commit", "select pg_advisory_unlock_all()"]
+        insert = "insert into orders values (1)"
+
+        def held(holder):
+            holder.rows("select pg_advisory_lock(7308613550893297511)")
+            holder.rows("notify keyspread_ddl, 'switch'")
+            harness.eventually("the tables are not looked at", lambda: self.admin(
+                "select count(*) from pg_stat_activity where wait_event = 'advisory'") == [["1"]])
+
+        def none_named(session, holder):
+            for text in ("begin", "savepoint one"):
+                session.query(text)
+            held(holder)
+            for text in switch:
+                holder.rows(text)
+            session.send(wire.query(insert))
+            with wire.Wire(("127.0.0.1", keyspread.port)) as other:
+                other.login(harness.USER, "app")
+                other.query("begin")  # by its answer the INSERT was looked at
+            for text in release:
+                holder.rows(text)
+            return session.read_ready()
+
+        def another_named(session, holder):
+            for text in ("begin", "insert into events values (1)"):
+                self.assertIsNone(wire.error_of(session.query(text)))
+            held(holder)
+            self.assertIsNone(wire.error_of(session.query("insert into events values (2)")))
+            for text in (*switch, *release):
+                holder.rows(text)
+            return session.query(insert)
+
+        def look_under_way(session, holder):
+            waits = "select count(*) from pg_stat_activity where application_name = 'keyspread' and wait_event = '{}'".format
+            with self.postgres.admin("app") as slow:
+                for text in ("begin", "lock table pg_trigger"):
+                    slow.rows(text)
+                session.send(wire.query("create table more (id int primary key)"), wire.query(insert))
+                harness.eventually("a look is under way", lambda: self.admin(waits("relation")) == [["1"]])
+                for text in ("select pg_advisory_lock(7308613550893297511)", "notify keyspread_ddl, 'switch'", *switch):
+                    holder.rows(text)
+                slow.rows("commit")
+            harness.eventually("it is over", lambda: self.admin(waits("relation")) == [["0"]])
+            harness.eventually("the INSERT waits", lambda: self.admin(
+                "select count(*) from pg_stat_activity where wait_event in ('advisory', 'relation')") == [["1"]])
+            for text in release:
+                holder.rows(text)
+            session.read_ready()
+            return session.read_ready()
+
+        for case in (look_under_way, none_named, another_named):
+            with self.subTest(case.__name__):
+                self.admin(f"drop table if exists orders, before, events, more; {hashed('events')}; create table orders (id int primary key)")
+                keyspread = harness.Keyspread({**config, "workers": 1})
+                self.addCleanup(keyspread.stop)
+                with wire.Wire(("127.0.0.1", keyspread.port)) as session, self.postgres.admin("app") as holder:
+                    session.login(harness.USER, "app")
+                    for text in ("select 1", "insert into events values (0)"):
+                        self.assertIsNone(wire.error_of(session.query(text)))
+                    self.assertIsNone(wire.error_of(case(session, holder)))
+                    session.query("commit")
+                self.assertEqual(self.admin("select * from orders"), [["1", str(harness.xxh3_signed(1))]])
+                keyspread.stop()
 
     @harness.proxied
     def test_batches_go_on_until_the_old_tables_go(self):

@@ -129,7 +129,7 @@ class StoredCode(harness.StackCase):
 
 @harness.proxied
 class AtTheLimit(harness.StackCase):
-    """A database of as many tables of patterns as there may be, which one session reaches without looking."""
+    """A database of as many tables of patterns as there may be, which one session reaches without looking, in several transactions."""
     tables = (Planned("public.*", "auto", hash_column="keyspread_hash"),)
     options = {"admin": {}}
     MOST = 1000
@@ -139,15 +139,15 @@ class AtTheLimit(harness.StackCase):
 
     def test_tables_beyond_it_are_ordinary(self):
         with self.postgres.admin(self.database) as admin, self.wire() as session:
-            admin.rows(f"""do $$ begin for i in 1..{self.MOST - 5} loop execute format('create table t%s (id int,
+            admin.rows(f"""do $$ begin for i in 1..{self.MOST - 20} loop execute format('create table t%s (id int,
                 keyspread_hash bigint not null, primary key (id, keyspread_hash))', i); commit; end loop; end $$""")
             session.query("insert into t1 values (1)")
-            session.query("begin")
-            for number in range(10):
-                self.assertEqual(wire.tags_of(session.query(f"create table more_{number} (id int primary key)")), ["CREATE TABLE"])
-            session.query("commit")
-            made = admin.rows("select relnatts, count(*) from pg_class where relname ~ '^more_[0-9]$' group by 1 order by 1")
-            self.assertEqual(made, [["1", "5"], ["2", "5"]])
+            make = "create table more_{} (id int primary key)".format
+            for first in range(0, 40, 4):
+                for text in ("begin", *map(make, range(first, first + 4)), "commit"):
+                    self.assertIsNone(wire.error_of(session.query(text)), text)
+            made = admin.rows("select relnatts, count(*) from pg_class where relname ~ '^more_[0-9]+$' group by 1 order by 1")
+            self.assertEqual(made, [["1", "20"], ["2", "20"]])
 
 
 if __name__ == "__main__":

@@ -108,10 +108,11 @@ px_worker *px_worker_owner(px_worker *worker, const char *table, uint32_t partit
     return &fake.workers[partition == UINT32_MAX ? 0 : partition % FAKE_WORKERS];
 }
 
-void px_catalog_stale(px_worker *worker, const char *database)
+void px_catalog_stale(px_worker *worker, const char *database, uint64_t changes)
 {
     (void)worker;
     (void)database;
+    (void)changes;
     fake.stale++;
 }
 

@@ -131,16 +131,21 @@ static void free_entry(entry *e)
 
 /* ---- what is known ---- */
 
-static bool is_right(const px_worker *worker, const entry *e)
+/* Whether the snapshot is of the configuration in force, and no older than it may be. */
+static bool is_young(const px_worker *worker, const entry *e)
 {
     const px_catalog *catalog = e->seen.catalog;
-    if (catalog == NULL || catalog->config != worker->config ||
-        e->seen.marks != atomic_load(&e->database->marks))
+    if (catalog == NULL || catalog->config != worker->config)
         return false;
     uint64_t most = (uint64_t)worker->config->backend.catalog_s * 1000;
     if (catalog->incomplete && most > INCOMPLETE_MS)
         most = INCOMPLETE_MS;
     return px_worker_now(worker) < e->seen.checked_at + most;
+}
+
+static bool is_right(const px_worker *worker, const entry *e)
+{
+    return is_young(worker, e) && e->seen.marks == atomic_load(&e->database->marks);
 }
 
 /* Notes that a statement used the snapshot, at most every USE_MS: the reader looks by itself while
@@ -179,11 +184,8 @@ bool px_catalog_has_room(px_worker *worker, const px_identity *identity, uint64_
     if (e == NULL)
         return false;
     px_database_look(e->database, &e->seen);
-    const px_catalog *catalog = e->seen.catalog;
-    if (catalog == NULL || catalog->config != worker->config)
-        return false;
     uint64_t changes = atomic_load(&e->database->marks) - e->seen.marks + more;
-    return catalog->by_pattern + changes < RW_PATTERN_TABLES;
+    return is_young(worker, e) && e->seen.catalog->by_pattern + changes < RW_PATTERN_TABLES;
 }
 
 px_catalog *px_catalog_last(px_worker *worker, const px_identity *identity)
@@ -235,9 +237,9 @@ void px_catalog_saw(px_worker *worker, const px_identity *identity, px_seen seen
     px_database_publish(find_or_add(worker, identity->database)->database, seen);
 }
 
-void px_catalog_stale(px_worker *worker, const char *database)
+void px_catalog_stale(px_worker *worker, const char *database, uint64_t changes)
 {
-    px_database_mark(name_of(worker, database));
+    px_database_mark(name_of(worker, database), changes);
 }
 
 uint64_t px_catalog_marks(px_worker *worker, const px_identity *identity)

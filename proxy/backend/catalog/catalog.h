@@ -57,9 +57,9 @@ void px_catalog_forget(px_worker *worker, void *waiter);
 /* Whether the database's functions, views and defaults certainly change neither sessions nor the
  * schema. */
 bool px_catalog_is_quiet(px_worker *worker, const px_identity *identity);
-/* Marks that the snapshot of the database may be wrong: no worker uses it again before the backend
- * was asked. */
-void px_catalog_stale(px_worker *worker, const char *database);
+/* Marks that the snapshot of the database may be wrong for so many changes, at least 1: no worker
+ * uses it again before the backend was asked. */
+void px_catalog_stale(px_worker *worker, const char *database, uint64_t changes);
 /* How often the snapshot of the identity's database was marked as perhaps wrong. */
 uint64_t px_catalog_marks(px_worker *worker, const px_identity *identity);
 /* How often a client of this process may have changed where a sequence of the database goes on

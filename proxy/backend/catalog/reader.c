@@ -20,7 +20,9 @@
 enum {
     KEPT_MS = 60 * 1000,     /* an idle link to a database with configured tables and sessions */
     KEPT_BARE_MS = 3 * 1000, /* an idle link to any other database */
-    SILENCE_MS = 30 * 1000   /* a backend that does not answer for so long is gone */
+    SILENCE_MS = 30 * 1000,  /* a backend that does not answer for so long is gone */
+    DEAF_MS = 5 * 60 * 1000  /* nobody is believed who says that tables are switched, behind one who
+                                had the lock for too long */
 };
 
 /* Options that override all settings of a role, a database or the connection string. What is asked
@@ -39,9 +41,11 @@ enum {
  * undoes the SET, but a standby is read-only by itself. */
 #define BEGINNING "set default_transaction_read_only = on; listen " PX_DDL_CHANNEL
 
-/* `keyspread migrate` has this lock while it switches tables. Who waits for a look, waits for it.
- */
-#define HOLD "select pg_catalog.pg_advisory_xact_lock_shared(" PX_SWITCH_LOCK ")"
+/* `keyspread migrate` has this lock while it switches tables. Who waits for a look, waits for it,
+ * and not for longer than that takes: anybody can have the lock. */
+#define HOLD                                                                                       \
+    "set local lock_timeout = '10s'; select "                                                      \
+    "pg_catalog.pg_advisory_xact_lock_shared(" PX_SWITCH_LOCK ")"
 
 typedef enum reader_state {
     CLOSED,
@@ -70,6 +74,7 @@ struct px_reader {
     uint64_t sent_at;    /* when the backend was last sent a message */
     bool leaving;        /* the link is to be closed when the look is done */
     bool held;           /* a switch of tables was announced: the next look begins behind it */
+    uint64_t deaf_until; /* until then such an announcement is not believed: px_worker_now() */
     bool lost_one;       /* a link was lost in a look, and none has succeeded since */
     px_findings findings;
 };
@@ -181,6 +186,8 @@ static void succeed(px_reader *reader, bool other)
                reader->identity->database, reader->sight.catalog->count,
                (unsigned long long)reader->sight.catalog->epoch);
     publish(reader);
+    if (reader->held) /* The tables may be others when the questions could be answered. */
+        wait_again(reader);
     px_questions_answer(&reader->answering, NULL, NULL);
     if (is_scarce(reader))
         close_link(reader);
@@ -249,7 +256,7 @@ static void on_notified(px_reader *reader, pgw_slice body)
     static const char announced[] = PX_DDL_CHANNEL "\0" PX_SWITCH_NOTICE;
     atomic_fetch_add(&reader->database->marks, 1);
     if (body.len == 4 + sizeof announced && memcmp(body.ptr + 4, announced, sizeof announced) == 0)
-        reader->held = true;
+        reader->held = px_worker_now(reader->worker) >= reader->deaf_until;
     if (reader->state == IDLE)
         start_look(reader);
 }
@@ -265,6 +272,8 @@ static void take_message(px_reader *reader, char type, pgw_slice body)
         go_on(reader);
         return;
     }
+    if (reader->state == HELD && type == 'E')
+        reader->deaf_until = px_worker_now(reader->worker) + DEAF_MS;
     if (reader->state == HELD && type == 'Z') {
         start_look(reader);
         return;

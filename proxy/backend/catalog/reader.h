@@ -4,7 +4,7 @@
  * at once. A short question tells whether anything has changed; only then the tables are read.
  * Before `keyspread migrate` switches tables, it notifies PX_SWITCH_NOTICE and holds
  * PX_SWITCH_LOCK: no look begins before it gives the lock back, so that statements on configured
- * tables wait.
+ * tables wait. Anybody can do both: a lock that is kept is not waited for again for some time.
  */
 #ifndef PX_READER_H
 #define PX_READER_H

@@ -63,23 +63,23 @@ void px_database_drop(px_database *database)
         free_database(database);
 }
 
-static void count(const char *name, size_t member)
+static void count(const char *name, size_t member, uint64_t more)
 {
     pthread_mutex_lock(&lock);
     px_database *database = find_database(name);
     if (database != NULL)
-        atomic_fetch_add((_Atomic uint64_t *)((char *)database + member), 1);
+        atomic_fetch_add((_Atomic uint64_t *)((char *)database + member), more);
     pthread_mutex_unlock(&lock);
 }
 
-void px_database_mark(const char *name)
+void px_database_mark(const char *name, uint64_t changes)
 {
-    count(name, offsetof(px_database, marks));
+    count(name, offsetof(px_database, marks), changes);
 }
 
 void px_database_reset(const char *name)
 {
-    count(name, offsetof(px_database, resets));
+    count(name, offsetof(px_database, resets), 1);
 }
 
 /* Whether `seen` is older than the newest snapshot: a look that took longer may have begun earlier.

@@ -22,7 +22,7 @@ typedef struct px_database {
     struct px_database *next;
     char *name;
     unsigned references;      /* under the lock of the list of databases */
-    _Atomic uint64_t marks;   /* one more when tables may have changed */
+    _Atomic uint64_t marks;   /* one more for each change that tables may have had */
     _Atomic uint64_t resets;  /* one more when a sequence may go on from elsewhere */
     _Atomic uint64_t used_at; /* about when a statement last used the snapshot: px_worker_now() */
     pthread_mutex_t lock;     /* guards `newest` */
@@ -34,9 +34,9 @@ typedef struct px_database {
 px_database *px_database_take(const char *name);
 px_database *px_database_again(px_database *database); /* takes one more reference */
 void px_database_drop(px_database *database);          /* NULL is fine */
-/* Counts in `marks` that tables of the database `name` may have changed; nothing if it is not known
- * here. */
-void px_database_mark(const char *name);
+/* Counts in `marks` so many changes that tables of the database `name` may have undergone; nothing
+ * if it is not known here. */
+void px_database_mark(const char *name, uint64_t changes);
 /* Counts in `resets` that a sequence of the database `name` may go on from elsewhere. */
 void px_database_reset(const char *name);
 

@@ -484,7 +484,7 @@ void px_error_explain(px_worker *worker, const px_identity *identity, const px_c
     pgw_buf out = {0};
     /* A row came without its hash: the tables may be others than those that were looked at. */
     if (add_guard_hint(worker->config, wrote, body))
-        px_catalog_stale(worker, identity->database);
+        px_catalog_stale(worker, identity->database, 1);
     if (catalog != NULL)
         explain_parts(catalog, body);
     if (catalog != NULL)

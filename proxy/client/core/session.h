@@ -100,8 +100,8 @@ typedef struct px_ddl {
                       this transaction. */
     bool resets;   /* A statement that was sent may make a sequence go on from elsewhere. */
     bool used;     /* A statement of the transaction named configured tables, which it may lock. */
-    uint64_t alone; /* statements that were looked at by px_catalog_unasked(), whose changes are not
-                       marked yet */
+    uint64_t unmarked;   /* statements that were sent and may change configured tables, which is not
+                            marked yet */
     px_catalog *catalog; /* the configured tables as the session's transaction sees them. Counted;
                             or NULL */
     struct px_schema_probe *look; /* the session's look at the tables, under way; owned; or NULL */

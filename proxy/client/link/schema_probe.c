@@ -97,6 +97,13 @@ static void on_seen(void *waiter, const pgw_error *error)
     px_session_wake(session, PX_WAIT_CATALOG);
 }
 
+/* Called on a turn of its own: the tables were given to the message at hand already. */
+static void on_answered(void *waiter, const pgw_error *error)
+{
+    (void)error;
+    px_session_wake(waiter, PX_WAIT_CATALOG);
+}
+
 static void on_lost(void *waiter, const pgw_error *error)
 {
     px_session *session = waiter;
@@ -105,10 +112,22 @@ static void on_lost(void *waiter, const pgw_error *error)
     px_session_wake(session, PX_WAIT_CATALOG);
 }
 
+/* Whether the session's transaction sees what all see: others may change that at any time, so that
+ * a look is for the message at hand alone. */
+static bool sees_others(const px_session *session)
+{
+    return session->own.status == 'T' && !session->ddl.own && !session->own.unsynced;
+}
+
 /* Takes over what the look saw: outside of a transaction it is true for all. */
 static void take_sight(px_session *session)
 {
     struct px_schema_probe *own = session->ddl.look;
+    if (sees_others(session)) {
+        px_changes_answer(session, own->look.sight.catalog);
+        own->look.sight.catalog = NULL;
+        return;
+    }
     px_changes_see(session, own->look.sight.catalog);
     own->look.sight.catalog = NULL;
     own->seen.fingerprint = own->look.sight.fingerprint;
@@ -145,10 +164,15 @@ static void go_on(px_session *session, px_look_step step, pgw_buf *more)
     }
     pgw_error error = session->ddl.look->look.error;
     bool failed = step == PX_LOOK_FAILED;
+    bool answered = !failed && sees_others(session);
     if (!failed)
         take_sight(session);
     px_schema_probe_free(session);
-    px_catalog_tell(session->worker, failed ? on_lost : on_seen, session, failed ? &error : NULL);
+    px_catalog_tell(session->worker,
+                    failed     ? on_lost
+                    : answered ? on_answered
+                               : on_seen,
+                    session, failed ? &error : NULL);
 }
 
 /* Gives the look up: its error ends the group, as an error of the client's own would. */
@@ -268,13 +292,20 @@ static px_catalog *look_for(px_session *session)
     return NULL;
 }
 
+/* A statement of the transaction that is open, or is being begun, may lock configured tables. */
+static void use(px_session *session)
+{
+    if (session->own.status == 'T' || session->pending.replies.count > 0)
+        px_changes_use(session);
+}
+
 px_catalog *px_schema_probe_now(px_session *session)
 {
     if (px_catalog_names(session->worker)->count == 0)
         return px_catalog_none();
     px_catalog *now = look_for(session);
     if (now != NULL)
-        px_changes_use(session);
+        use(session);
     return now;
 }
 
@@ -299,9 +330,9 @@ px_catalog *px_schema_probe_script(px_session *session, pgw_slice text)
     bool alone =
         !session->hand.doubted && session->hand.parts == NULL &&
         rw_defines_alone(text, px_catalog_names(worker), session->who.identity->env.conforming) &&
-        px_catalog_has_room(worker, session->who.identity, session->ddl.alone);
+        px_catalog_has_room(worker, session->who.identity, session->ddl.unmarked);
     if (!alone)
         return px_schema_probe_now(session);
-    px_changes_look_unasked(session);
+    use(session);
     return px_catalog_unasked();
 }

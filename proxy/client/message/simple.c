@@ -92,7 +92,8 @@ static void send_text(px_session *session, px_text *text)
     px_pending_note_commit(&session->pending, may_commit(session, text));
     bool alone = text->script.count == 1 && session->own.status == 'I' &&
                  session->pending.replies.count == 0;
-    px_changes_note(session, px_script_changes(session, text->text, &text->script));
+    px_changes_note_text(session, px_script_changes(session, text->text, &text->script),
+                         text->script.count);
     px_script_note(session, &text->script, alone);
     pgw_buf message = {0};
     size_t begun = pgw_begin(&message, 'Q');

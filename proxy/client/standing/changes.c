@@ -15,9 +15,13 @@ px_catalog *px_changes_known(px_session *session)
 void px_changes_answered(px_session *session)
 {
     px_catalog *newest = px_catalog_last(session->worker, session->who.identity);
+    px_changes_answer(session, newest != NULL ? px_catalog_take(newest) : NULL);
+}
+
+void px_changes_answer(px_session *session, px_catalog *catalog)
+{
     px_changes_ask_anew(session);
-    if (newest != NULL)
-        session->hand.answered = px_catalog_take(newest);
+    session->hand.answered = catalog;
     session->hand.answered_at = px_worker_now(session->worker);
 }
 
@@ -30,7 +34,7 @@ void px_changes_ask_anew(px_session *session)
 void px_changes_stale(px_session *session)
 {
     px_changes_ask_anew(session);
-    px_catalog_stale(session->worker, session->who.identity->database);
+    px_catalog_stale(session->worker, session->who.identity->database, 1);
 }
 
 void px_changes_forget(px_session *session)
@@ -64,12 +68,20 @@ void px_changes_note(px_session *session, unsigned effects)
     if (ddl || effects & RW_EFFECT_TRANSACTION) /* a ROLLBACK TO may take back what was seen */
         px_changes_forget(session);
     session->ddl.own = session->ddl.own || ddl;
+    session->ddl.unmarked += (effects & RW_EFFECT_DDL) != 0;
     if (effects & RW_EFFECT_RESETS) {
         px_catalog_reset(session->worker, session->who.identity->database);
         session->ddl.resets = true;
     }
     const unsigned telling = RW_EFFECT_DDL | RW_EFFECT_CALLS | RW_EFFECT_RIGHTS;
     session->ddl.seen = session->ddl.seen || effects & telling;
+}
+
+void px_changes_note_text(px_session *session, unsigned effects, size_t count)
+{
+    px_changes_note(session, effects);
+    if (effects & RW_EFFECT_DDL)
+        session->ddl.unmarked += count - 1;
 }
 
 void px_changes_bind(px_session *session, bool named)
@@ -123,9 +135,12 @@ void px_changes_end(px_session *session)
         px_catalog_reset(session->worker, session->who.identity->database);
     /* More may have been sent already behind what ReadyForQuery answers. */
     if (session->pending.replies.count <= 1) {
+        if (session->ddl.unmarked > 1)
+            px_catalog_stale(session->worker, session->who.identity->database,
+                             session->ddl.unmarked - 1);
         session->ddl.seen = session->ddl.own = session->ddl.unsynced = session->ddl.resets =
             session->ddl.used = false;
-        session->ddl.alone = 0;
+        session->ddl.unmarked = 0;
     }
     px_changes_forget(session);
 }
@@ -133,10 +148,4 @@ void px_changes_end(px_session *session)
 void px_changes_use(px_session *session)
 {
     session->ddl.used = true;
-}
-
-void px_changes_look_unasked(px_session *session)
-{
-    px_changes_use(session);
-    session->ddl.alone++;
 }

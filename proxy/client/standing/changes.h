@@ -15,6 +15,8 @@ struct px_session;
 px_catalog *px_changes_known(struct px_session *session);
 /* The question of the message at hand was answered just now. */
 void px_changes_answered(struct px_session *session);
+/* It was answered with these tables, which are given away; NULL: with none. */
+void px_changes_answer(struct px_session *session, px_catalog *catalog);
 /* The message at hand is another, or its question is to be asked anew. */
 void px_changes_ask_anew(struct px_session *session);
 /* The tables may be others than this session thought: all look again. */
@@ -23,6 +25,9 @@ void px_changes_stale(struct px_session *session);
 /* Notes that something with these effects is sent: what is known of configured tables may be wrong
  * then. */
 void px_changes_note(struct px_session *session, unsigned effects);
+/* Does what px_changes_note() does for a text of `count` statements, at least 1, each of which may
+ * have all these effects. */
+void px_changes_note_text(struct px_session *session, unsigned effects, size_t count);
 /* A statement that may change configured tables is bound to a portal, `named` or not. */
 void px_changes_bind(struct px_session *session, bool named);
 /* What is bound, with these effects, is run. */
@@ -49,7 +54,5 @@ void px_changes_doubt_from(struct px_session *session, uint64_t at);
 void px_changes_forget(struct px_session *session);
 /* A statement of the transaction names configured tables, which it may lock. */
 void px_changes_use(struct px_session *session);
-/* A statement that may make, alter and lock a table is looked at by px_catalog_unasked(). */
-void px_changes_look_unasked(struct px_session *session);
 
 #endif

@@ -19,7 +19,7 @@ static void there_is_one_of_a_name(void **state)
     px_database_drop(a);
     px_database_drop(a);
     assert_int_equal(a->references, 1);
-    px_database_mark("a");
+    px_database_mark("a", 1);
     px_database_drop(a); /* the last: a leak would be seen */
     a = px_database_take("a");
     assert_int_equal(a->marks, 0); /* it is a new one */
@@ -32,9 +32,9 @@ static void marks_are_those_of_a_name(void **state)
 {
     (void)state;
     px_database *a = px_database_take("a"), *b = px_database_take("b");
-    px_database_mark("a");
-    px_database_mark("a");
-    px_database_mark("nobody");
+    px_database_mark("a", 1);
+    px_database_mark("a", 1);
+    px_database_mark("nobody", 1);
     assert_int_equal(a->marks, 2);
     assert_int_equal(b->marks, 0);
     px_database_drop(a);
