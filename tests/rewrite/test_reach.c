@@ -165,6 +165,8 @@ static void test_defines_alone(void **state)
         "create rule r as on insert to events do nothing",
         "create schema s create table events (a int)",
         "create unique index on only events (userid)",
+        "create unique index on events (event)", /* tables of these tests are in partitions */
+        "create index concurrently on events (event)",
         "create trigger t before update on events for each row when (true) execute function f()",
         "create function f() returns int language sql begin atomic select 1; end",
         "create function f() returns bigint language sql return (select userid from events)",

@@ -1,6 +1,7 @@
 #include "rewrite/statement/words/reach.h"
 
 #include "protocol/types.h"
+#include "rewrite/hash/hash_column.h"
 #include "rewrite/lex/lexer.h"
 
 typedef struct reader {
@@ -236,8 +237,8 @@ static bool is_one_statement(reader in)
 static bool creates_alone(reader in)
 {
     static const char *const plain[] = {"sequence", NULL};
-    static const char *const index[] = {"index", NULL}; /* UNIQUE is refused on partitions. */
-    static const char *const whole[] = {"only", "concurrently", NULL};
+    static const char *const indexes[] = {"unique", "index", NULL};
+    static const char *const whole[] = {"only", NULL};
     static const char *const routines[] = {"function", "procedure", NULL};
     static const char *const written[] = {"select", "insert", "update", "delete", "merge",
                                           "values", "begin",  "return", NULL};
@@ -251,7 +252,7 @@ static bool creates_alone(reader in)
         return !holds_one_of(in, on_rows, false);
     if (at_one_of(&in, routines))
         return !holds_one_of(in, written, false);
-    return at_one_of(&in, plain) || (at_one_of(&in, index) && !holds_one_of(in, whole, false));
+    return at_one_of(&in, plain) || (at_one_of(&in, indexes) && !holds_one_of(in, whole, false));
 }
 
 /* What stands behind ALTER TABLE and the table's name. */
@@ -292,6 +293,17 @@ static bool names_hidden(pgw_slice text, const rw_catalog *names)
     return false;
 }
 
+/* Whether PostgreSQL may refuse the CREATE INDEX because a configured table is in partitions: the
+ * error gets a hint by the tables. */
+static bool may_need_a_hint(reader in, const rw_catalog *names)
+{
+    static const char *const refused[] = {"unique", "concurrently", NULL};
+    bool cut = false;
+    for (size_t i = 0; i < names->count; i++)
+        cut = cut || rw_table_is_partitioned(names->tables[i]);
+    return cut && holds_one_of(in, refused, true);
+}
+
 bool rw_defines_alone(pgw_slice text, const rw_catalog *names, bool conforming)
 {
     static const char *const passing[] = {"comment", "grant", "revoke", "drop", NULL};
@@ -305,7 +317,7 @@ bool rw_defines_alone(pgw_slice text, const rw_catalog *names, bool conforming)
         return false;
     advance(&in);
     if (creates)
-        return creates_alone(in);
+        return creates_alone(in) && !may_need_a_hint(in, names);
     if (!alters || at_one_of(&in, altered))
         return true;
     if (!at_word(&in, "table"))
