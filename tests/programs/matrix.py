@@ -2,7 +2,7 @@
 import stage
 
 HEAD = ("program", "connect", "create", "bulk", "transaction", "RETURNING", "upsert",
-        "find or create", "batched")
+        "find or create", "batched", "not batched")
 BEGIN, END = "<!-- tests/programs/run --write writes this -->", "<!-- to here -->"
 # "duplicate" is only compared.
 SHOWN = [name for name in stage.STEPS if name != "duplicate"]
@@ -25,17 +25,24 @@ def step_cell(outcome):
 
 
 def batched_cell(outcomes):
-    """Which steps had rows in batches, and why others had not."""
-    batched = [name for name in SHOWN if outcomes[name].batched]
-    others = [f"{name}: {', '.join(sorted(outcomes[name].reasons))}" for name in SHOWN
-              if outcomes[name].reasons]
-    return "; ".join((["yes: " + ", ".join(batched)] if batched else []) + others) or "no"
+    """The steps that had rows in batches."""
+    return ", ".join(name for name in SHOWN if outcomes[name].batched) or "–"
+
+
+def alone_cell(outcomes):
+    """The steps that had rows outside of batches, by reason."""
+    reasons = {}
+    for name in SHOWN:
+        for reason in sorted(outcomes[name].reasons):
+            reasons.setdefault(reason, []).append(name)
+    return "; ".join(f"{', '.join(names)} (`{reason}`)" for reason, names in reasons.items()) or "–"
 
 
 def row(name, outcomes):
     """The cells of a program."""
     cells = [name, connect_cell(outcomes["connect"]),
-             *(step_cell(outcomes[step]) for step in SHOWN), batched_cell(outcomes)]
+             *(step_cell(outcomes[step]) for step in SHOWN), batched_cell(outcomes),
+             alone_cell(outcomes)]
     return [cell.replace("|", "\\|") for cell in cells]
 
 
