@@ -7,11 +7,21 @@
 
 enum { FIRST_ROOM = 4, KEPT_ROOM = 64 };
 
-static uint64_t hash_of(const px_table *table, pgw_slice name)
+/* The seed of all hashes, so that clients cannot choose names that collide. */
+static uint64_t seed;
+
+/* Runs before main(), and so before there are threads. */
+__attribute__((constructor)) static void draw_seed(void)
+{
+    if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+        abort(); /* A seed that can be guessed is worse than none. */
+}
+
+static uint64_t hash_of(pgw_slice name)
 {
     if (name.len == 0) /* the empty name is usual: it is that of most portals */
-        return table->seed;
-    return XXH3_64bits_withSeed(name.ptr, name.len, table->seed);
+        return seed;
+    return XXH3_64bits_withSeed(name.ptr, name.len, seed);
 }
 
 /* The bucket of a hash. The last buckets of `room` are not there yet: their entries are still in
@@ -24,7 +34,7 @@ static px_entry **bucket_of(const px_table *table, uint64_t hash)
 
 static px_entry **place_of(const px_table *table, pgw_slice name)
 {
-    uint64_t hash = hash_of(table, name);
+    uint64_t hash = hash_of(name);
     px_entry **at = bucket_of(table, hash);
     while (*at != NULL && ((*at)->hash != hash || !pgw_slice_eq((*at)->name, name)))
         at = &(*at)->next;
@@ -33,8 +43,6 @@ static px_entry **place_of(const px_table *table, pgw_slice name)
 
 static void begin(px_table *table)
 {
-    if (getrandom(&table->seed, sizeof table->seed, 0) != sizeof table->seed)
-        abort(); /* a seed that can be guessed is worse than none */
     table->room = table->bucket_count = FIRST_ROOM;
     table->buckets = pgw_calloc(table->room, sizeof(px_entry *));
 }
@@ -72,7 +80,7 @@ void px_table_add(px_table *table, px_entry *entry, pgw_slice name)
     else if (table->count >= table->bucket_count)
         split_one(table);
     entry->name = name;
-    entry->hash = hash_of(table, name);
+    entry->hash = hash_of(name);
     px_entry **bucket = bucket_of(table, entry->hash);
     entry->next = *bucket;
     *bucket = entry;

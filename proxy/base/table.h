@@ -18,8 +18,7 @@ typedef struct px_entry {
 typedef struct px_table {
     px_entry **buckets;
     uint32_t bucket_count, room; /* `room` is a power of two */
-    uint32_t count; /* Each session has several tables, so numbers are as small as they may be. */
-    uint64_t seed;  /* seed of the hash, so that clients cannot choose names that collide */
+    uint32_t count; /* Each session has several tables, so they are as small as they may be. */
 } px_table;
 
 px_entry *px_table_find(const px_table *table, pgw_slice name); /* NULL if there is none */

@@ -117,7 +117,8 @@ pgw_slice rw_encoding_lexable(rw_encoding encoding, pgw_slice text, pgw_arena *a
     char *bytes = (char *)copy.ptr;
     for (size_t at = 0; at < text.len;) {
         size_t length = rw_character_length(encoding, from(text, at));
-        memset(bytes + at + 1, 0xff, length - 1);
+        for (size_t i = 1; i < length; i++)
+            bytes[at + i] = (char)0xff;
         at += length;
     }
     return copy;
