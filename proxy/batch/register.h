@@ -37,7 +37,7 @@ void px_register_let_go(size_t bytes);
 /* The bytes of all rows between arrival and answer. */
 uint64_t px_register_bytes(void);
 /* What all batchers of the process did, in one line:
- * `event=batches batches=… rows=… write groups=… rows_per_batch=… failed=…` */
+ * `event=batches batches=… rows=… units=… rows_per_batch=… failed=…` */
 void px_register_log_totals(const struct px_server *server);
 
 #endif
