@@ -17,11 +17,12 @@ typedef struct px_batch {
     size_t again_count, again_cap;
     px_write_group *lone[1]; /* room for the only write group of most batches */
     uint64_t rows, started;
-    uint64_t since;  /* when the attempt was sent, or a write group alone in it was last answered */
-    bool first;      /* this is the first attempt */
-    size_t returned; /* bytes of rows that its write groups were given back */
-    bool failed;     /* some write group did not commit in the batch */
-    bool postponed;  /* some write group is to be sent again after a pause, in another batch */
+    uint64_t since;    /* The time when the attempt was sent, or a write group alone in it was last
+                          answered. */
+    bool first;        /* this is the first attempt */
+    size_t returned;   /* bytes of rows that its write groups were given back */
+    bool failed;       /* some write group did not commit in the batch */
+    bool postponed;    /* some write group is to be sent again after a pause, in another batch */
     bool refused_size; /* the first attempt failed with 54000 */
     bool doubted; /* merged rows failed for no known reason, and no write group has failed alone
                      since */

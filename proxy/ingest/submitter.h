@@ -29,7 +29,7 @@ typedef struct px_outcome {
     const px_told *told; /* one a statement, if all are kept; NULL: the server told it */
     pgw_slice error;     /* body of the ErrorResponse; empty: no statement failed */
     px_error_kind kind;  /* the kind of the error */
-    px_write_group_failure failure; /* where the error came from */
+    px_write_group_failure failure; /* The place that the error came from. */
     bool stored;                    /* some rows are, or may be, committed */
     /* If a statement was split (split.h): its rows, those that are committed, and those of which
      * that is unknown. 0 rows: it was one write group. */
