@@ -456,7 +456,7 @@ static void fake_key(px_write_group *write_group, size_t i, uint64_t hash, uint6
 UNUSED static px_write_group *rows_write_group(told *t, uint32_t partition, uint64_t key)
 {
     px_write_group *write_group = fake_write_group(t, PX_WRITE_GROUP_ROWS, partition, 1);
-    write_group->guarded = true; /* so that few are merged, too */
+    write_group->guarded = true; /* Even few rows are merged then. */
     write_group->head = PGW_LITERAL("insert into t values ");
     const char *row = pgw_arena_printf(&write_group->arena, "(%d)", (int)key);
     source_of(write_group)->rows[0] = pgw_slice_str(row);

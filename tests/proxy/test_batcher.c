@@ -592,7 +592,7 @@ static void test_withdraw(void **state)
     submit(rows_write_group(&t[0], 0, 1));
     submit(rows_write_group(&t[1], 0, 2));
     submit(rows_write_group(&t[2], 0, 1));
-    submit(rows_write_group(&t[3], 0, 1)); /* behind the one before it */
+    submit(rows_write_group(&t[3], 0, 1)); /* It follows the earlier one. */
     withdraw(&t[0]);
     withdraw(&t[1]);
     withdraw(&t[2]);
@@ -632,7 +632,8 @@ static void test_keys_over_workers(void **state)
     (void)state;
     told t[3];
     submit(rows_write_group(&t[0], 0, 1));
-    px_write_group *other = rows_write_group(&t[1], 1, 1); /* as with another map of partitions */
+    px_write_group *other =
+        rows_write_group(&t[1], 1, 1); /* Another map of partitions would do this. */
     submit(other);
     px_write_group *lane = rows_write_group(&t[2], 0, 1);
     lane->several_partitions = true;
@@ -913,7 +914,7 @@ static void test_a_slow_batch_lets_another_pass(void **state)
     submit(rows_write_group(&t[0], 0, 1));
     fake_read(link, NULL);
     submit(rows_write_group(&t[1], 0, 2));
-    submit(rows_write_group(&t[2], 0, 1)); /* the same key */
+    submit(rows_write_group(&t[2], 0, 1)); /* This row has the key of the first. */
     fake.now += 50;
     tick();
     assert_int_equal(fake.link_count, 1);
@@ -1223,7 +1224,7 @@ static void test_other_settings_are_refused(void **state)
     fake_open(0);
     assert_true(fake.links[0]->closed);
     expect_rerouted(&t[0]);
-    submit(write_group_of(identity, &t[1], 2)); /* nor is another one tried at once */
+    submit(write_group_of(identity, &t[1], 2)); /* No other one is tried at once. */
     expect_rerouted(&t[1]);
     assert_int_equal(fake.link_count, 1);
     px_identity_drop(identity);

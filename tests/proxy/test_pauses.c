@@ -44,7 +44,7 @@ static void the_link_serves_others(void **state)
     submit(rows_write_group(&t[0], 0, 1));
     expect_text(link, "Q", ALONE(1));
     submit(rows_write_group(&t[1], 2, 2));
-    submit(rows_write_group(&t[2], 0, 3)); /* of the same queue */
+    submit(rows_write_group(&t[2], 0, 3)); /* This one waits in the queue of the first. */
     fake_answer(link, "E40001 Z");
     assert_false(t[0].back);
     expect_text(link, "Q", ALONE(2));
@@ -174,7 +174,7 @@ static void it_can_be_withdrawn(void **state)
     fake_answer(link, "E40001 Z");
     withdraw(&t[0]);
     expect_failed(&t[0], "57014");
-    submit(rows_write_group(&t[1], 0, 1)); /* its key is free */
+    submit(rows_write_group(&t[1], 0, 1)); /* No other row holds this key now. */
     fake_read(link, NULL);
     withdraw(&t[1]); /* while it is sent */
     fake_answer(link, "E40001 Z");

@@ -292,7 +292,7 @@ static void a_block_in_vain_is_not_asked_for_again_soon(void **state)
 {
     (void)state;
     px_sequence_cache_begin(&here.worker, here.reserve, 10, true);
-    px_sequence_cache_end(&here.worker, here.reserve, false); /* its link was lost */
+    px_sequence_cache_end(&here.worker, here.reserve, false); /* The session has lost its link. */
     assert_int_equal(here.reserve->not_before, 0);
     px_sequence_cache_begin(&here.worker, here.reserve, 0, true);
     assert_true(here.reserve->asking);
@@ -327,8 +327,8 @@ static void stored_code_is_looked_at_now_and_then(void **state)
     rows(3, 4);
     px_sequence_cache_end(&here.worker, here.reserve, true);
     pass(1);
-    assert_false(
-        px_sequence_cache_is_sure(&here.worker, here.reserve)); /* not that it looked, too */
+    assert_false(px_sequence_cache_is_sure(
+        &here.worker, here.reserve)); /* Nothing says that it has looked, too. */
     px_sequence_cache_begin(&here.worker, here.reserve, 2, false);
     px_sequence_cache_end(&here.worker, here.reserve, true); /* nothing came */
     assert_false(px_sequence_cache_is_sure(&here.worker, here.reserve));

@@ -79,7 +79,7 @@ static void the_link_knows_its_own(void **state)
 {
     (void)state;
     assert_false(px_sequence_session_is_here(session, 1));
-    px_sequence_session_for_others(session, 1, 5); /* of none that the session has */
+    px_sequence_session_for_others(session, 1, 5); /* The session has no such sequence. */
     assert_null(session->known.drawn);
     px_sequence_session_ahead(session, 1, 10);
     px_sequence_session_ahead(session, 2, 20);

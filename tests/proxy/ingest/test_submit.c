@@ -322,7 +322,8 @@ static void owners_are_told(void **state)
     t.worker.loop.time = NOW + ALONE_MS;
     submit_text(one);
     assert_false(t.write_groups[3]->send_alone);
-    come_back(3, PX_WRITE_GROUP_FAILED, PX_FAILED_UNSENT); /* not by its own fault */
+    come_back(3, PX_WRITE_GROUP_FAILED,
+              PX_FAILED_UNSENT); /* It has failed by no fault of its own. */
     assert_int_equal(t.submitter.failed_until, NOW + ALONE_MS);
     t.answers = false; /* it is tried once more */
     submit_text(one);
