@@ -212,6 +212,21 @@ class Questions(test_lazy.LazyCase):
             self.assertIsNone(wire.error_of(session.ask(wire.parse("n", "select 1"), other, wire.sync())))
             self.commit(session, "COMMIT", [1])
 
+    def test_the_unnamed_statement_stays(self):
+        """The server's transaction that they were asked in ends unseen, and the client's statement is still there."""
+        for word in ("COMMIT", "ROLLBACK"):
+            session = self.session()
+            session.ask(*(wire.parse(name, text) for name, text in (("b", "BEGIN"), ("e", word), ("i", test_lazy.BOUND), ("", "select 5"))),
+                        wire.sync())
+            for name, values in (("b", ()), ("i", [1, test_lazy.MOMENT])):
+                session.ask(wire.bind("", name, values), wire.execute(), wire.sync())
+            self.assertEqual(wire.kinds(session.ask(wire.parse("n", "select 1"), wire.describe("S", "n"), wire.sync())), "1tTZ")
+            replies = session.ask(wire.bind("", "e"), wire.execute(), wire.sync())
+            self.assertEqual((wire.tags_of(replies), replies[-1].body), ([word], b"I"))
+            replies = session.ask(wire.bind("", ""), wire.execute(), wire.sync())
+            self.assertEqual(wire.tags_of(replies), ["SELECT 1"])
+            self.assertEqual(self.kinds(), {"lazy": 1} if word == "COMMIT" else {})
+
     def test_they_come_in_pieces(self):
         session = self.session()
         whole = wire.parse("n", "select 1") + wire.describe("S", "n") + wire.sync()
