@@ -126,6 +126,32 @@ class Ordinary(test_lazy.LazyCase):
             self.assertEqual(wire.tags_of(session.query("commit")), ["COMMIT"])
             self.assertEqual(self.rows(), [1, 4])
 
+    def test_much_is_kept_for_all_clients(self):
+        """Behind half of `queue_bytes` those that are older become ordinary, whatever their clients do, and there is room again."""
+        keyspread = harness.Keyspread(harness.backend_config(self.postgres, self.tables, admin={}, limits={"queue_bytes": "1MiB"}))
+        self.addCleanup(keyspread.stop)
+
+        def made(kind, **labels):
+            return metrics.Scrape(keyspread).get("transactions_total", kind=kind, **labels)
+
+        def session():
+            one = wire.Wire(("127.0.0.1", keyspread.port))
+            self.addCleanup(one.close)
+            one.login(harness.USER, self.database)
+            for text in ("begin", INSERT.format(999), "select 1", "rollback", "begin"):
+                one.query(text)
+            return one
+        sessions = [session(), session()]
+        before = made("made_ordinary", reason="size")
+        replies = sessions[0].query(INSERT.format(1).replace("'x'", f"'{'x' * 700_000}'"))
+        self.assertEqual(wire.tags_of(replies), ["INSERT 0 1"])
+        harness.eventually("it is ordinary", lambda: made("made_ordinary", reason="size") == before + 1)
+        harness.eventually("there is room", lambda: metrics.Scrape(keyspread).get("queue_bytes") == 0)
+        sessions[1].query(INSERT.format(2))
+        for one in sessions[::-1]:
+            self.assertEqual(wire.tags_of(one.query("commit")), ["COMMIT"])
+        self.assertEqual((self.rows(), made("lazy")), ([1, 2], 1))
+
     def test_no_link_is_free(self):
         """One that is kept has its link, which nobody takes from it; without one there is none that is kept."""
         keyspread = harness.Keyspread(harness.backend_config(self.postgres, self.tables, backend={
@@ -284,6 +310,30 @@ class Commits(test_lazy.LazyCase):
         self.assertEqual([message.kind for message in session.query(INSERT.format(2))], ["C", "Z"])
         heard = [message.kind for message in session.query("commit") + session.query("select 1")]
         self.assertEqual(heard.count("A"), 1)
+
+
+@harness.proxied
+class Timeouts(test_lazy.LazyCase):
+    """Whoever waits too long with what is kept loses it with the session, as in PostgreSQL."""
+
+    def check(self, option, sqlstate):
+        for setting in ("lazy", "eager"):
+            session = self.session(options=f"-c {option}=400 -c keyspread.transactions={setting}")
+            session.query("begin")
+            session.query(INSERT.format(1))
+            self.assertEqual(wire.error_of(session.read_to_end()), sqlstate)
+            self.assertEqual(self.rows(), [])
+
+    def test_idle_in_transaction(self):
+        self.check("idle_in_transaction_session_timeout", "25P03")
+
+
+@harness.proxied
+class TimeoutsOf17(Timeouts):
+    version = 17
+
+    def test_transaction(self):
+        self.check("transaction_timeout", "25P04")
 
 
 PARENTS = harness.Table("parents", ["id bigint not null unique"], ["id"], transactions="lazy")
