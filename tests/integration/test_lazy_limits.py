@@ -318,10 +318,11 @@ class Timeouts(test_lazy.LazyCase):
 
     def check(self, option, sqlstate):
         for setting in ("lazy", "eager"):
-            session = self.session(options=f"-c {option}=400 -c keyspread.transactions={setting}")
-            session.query("begin")
-            session.query(INSERT.format(1))
-            self.assertEqual(wire.error_of(session.read_to_end()), sqlstate)
+            self.session()
+            session = self.wire(options=f"-c {option}=600 -c keyspread.transactions={setting}")
+            session.send(wire.query("begin"), wire.query(INSERT.format(1)))
+            replies = session.read_to_end()
+            self.assertEqual((wire.tags_of(replies), wire.error_of(replies)), (["BEGIN", "INSERT 0 1"], sqlstate))
             self.assertEqual(self.rows(), [])
 
     def test_idle_in_transaction(self):
