@@ -321,10 +321,13 @@ bool px_queue_may_leave(const px_queue *queue, uint64_t now)
     return queue->flying == 0 || now - queue->flights[0]->started > queue->table->batch.target_ms;
 }
 
-bool px_queue_is_worth(const px_queue *queue)
+bool px_queue_lane_may_leave(const px_queue *queue, uint64_t now)
 {
-    return queue->key.several_partitions && queue->write_groups >= WORTH &&
-           queue->flying < PX_QUEUE_FLIGHTS;
+    bool slow = true;
+    for (size_t i = 0; i < queue->flying; i++)
+        slow = slow && now - queue->flights[i]->started > queue->table->batch.target_ms;
+    return queue->key.several_partitions && queue->flying < PX_QUEUE_FLIGHTS &&
+           (slow || queue->write_groups >= WORTH);
 }
 
 bool px_queue_is_slow(const px_queue *queue, uint64_t ms)

@@ -80,8 +80,9 @@ void px_queue_land(px_batch *batch);
 /* Whether a batch may leave now: none is under way, or the only one takes longer than it should,
  * for a slow one does not hold up all others. */
 bool px_queue_may_leave(const px_queue *queue, uint64_t now);
-/* Whether so much waits for a lane that another batch of it is worth a link. */
-bool px_queue_is_worth(const px_queue *queue);
+/* Whether a batch of a lane may leave where partitions cost nothing: also if so much waits that it
+ * is worth a link, or if all that are under way take longer than they should. */
+bool px_queue_lane_may_leave(const px_queue *queue, uint64_t now);
 /* Whether `ms` are long for something of this queue: longer than wanted, and not usual for it (for
  * a backend may be far away). */
 bool px_queue_is_slow(const px_queue *queue, uint64_t ms);

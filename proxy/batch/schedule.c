@@ -28,7 +28,8 @@ static void arm(px_schedule *schedule, uint64_t due)
 static bool may_leave(const px_schedule *schedule, const px_queue *queue)
 {
     bool any = !schedule->worker->server->backend->by_partition;
-    return px_queue_may_leave(queue, now_of(schedule)) || (any && px_queue_is_worth(queue));
+    return px_queue_may_leave(queue, now_of(schedule)) ||
+           (any && px_queue_lane_may_leave(queue, now_of(schedule)));
 }
 
 static px_queue_state state_wanted(const px_schedule *schedule, const px_queue *queue)

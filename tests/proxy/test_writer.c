@@ -209,6 +209,29 @@ static void many_do_not_wait_for_the_batch_before(void **state)
     assert_true(t[0].back);
 }
 
+/* Three batches that take long do not hold up a fourth; a fifth waits for one of them. */
+static void slow_ones_do_not_hold_up_the_lane(void **state)
+{
+    (void)state;
+    enum { FLIGHTS = 4, LATE_MS = 60 };
+    told t[FLIGHTS + 1];
+    for (uint32_t i = 0; i < FLIGHTS; i++) {
+        submit_transaction(&t[i], i, i);
+        fake_turn();
+        assert_int_equal(fake.link_count, i + 1);
+        fake_open(i);
+        fake.now += LATE_MS;
+    }
+    submit_transaction(&t[FLIGHTS], FLIGHTS, FLIGHTS);
+    fake_turn();
+    assert_int_equal(fake.link_count, FLIGHTS);
+    expect(FLIGHTS, FLIGHTS, FLIGHTS);
+    for (size_t i = 0; i < FLIGHTS; i++)
+        fake_answer(fake.links[i], "Z");
+    fake_answer(fake.links[0], "Z"); /* the fifth has taken the first link that was free */
+    assert_true(t[FLIGHTS].back);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -219,6 +242,7 @@ int main(void)
         TEST(transactions_share_batches_over_partitions),
         TEST(where_partitions_cost_they_do_not),
         TEST(many_do_not_wait_for_the_batch_before),
+        TEST(slow_ones_do_not_hold_up_the_lane),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
