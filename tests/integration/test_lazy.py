@@ -100,6 +100,15 @@ class Kept(LazyCase):
         self.assertEqual(self.kinds(), {"lazy": 1})
         self.check_stored()
 
+    def test_each_of_many_is_kept(self):
+        """However soon it begins behind the one before, whose statements without a name no server has got."""
+        session = self.session()
+        for number in range(1, 41):
+            session.ask(wire.parse("", "begin"), *GROUP)
+            session.ask(*insert_group(number))
+            session.ask(wire.parse("", "commit"), *GROUP)
+        self.assertEqual((self.rows(), self.kinds()), (list(range(1, 41)), {"lazy": 40}))
+
     def test_a_prepared_statement(self):
         session = self.session()
         session.ask(wire.parse("ours", BOUND), wire.sync())

@@ -14,6 +14,7 @@ void px_riding_begin(px_session *session, pgw_buf messages, bool closes)
     px_begun *begun = session->own.begun = pgw_calloc(1, sizeof *begun);
     begun->since = px_worker_now(session->worker);
     begun->messages = messages;
+    begun->unnamed = !closes;
     begun->reason = PX_ORDINARY_STATEMENT;
     px_replies_set_begins(&session->pending.replies, closes ? 5 : 3);
     px_own_set_status(&session->own, 'T');

@@ -220,7 +220,9 @@ static void begin_by_group(px_session *session, const begin_group *group, rw_tra
         pgw_buf_add_slice(&messages, group->execute.message);
         px_statements_remove(&session->names.statements, PGW_LITERAL(""));
         px_state_parse(session, RW_EFFECT_TRANSACTION);
+        bool on_link = session->names.unnamed_on_link;
         px_names_passthrough(session, NULL, PGW_LITERAL(""), group->parse.message);
+        px_prepared_names_set_unnamed(&session->names, on_link); /* the link has nothing new yet */
     }
     px_state_note_bound(session, RW_EFFECT_TRANSACTION, PGW_LITERAL(""));
     px_state_note_execute(session);
