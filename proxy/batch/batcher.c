@@ -1,5 +1,6 @@
 #include "proxy/batch/batcher.h"
 
+#include "proxy/backend/base/backend.h"
 #include "proxy/backend/base/databases.h"
 #include "proxy/base/shared.h"
 #include "proxy/batch/flight.h"
@@ -143,6 +144,9 @@ static void run_arrive(px_worker *worker, px_message *message)
 void px_batcher_submit(px_write_group *write_group)
 {
     px_batcher *home = write_group->home->batcher;
+    /* Clients' transactions share batches over all partitions, for the server's are what costs. */
+    write_group->several_partitions |=
+        write_group->told && !write_group->home->server->backend->by_partition;
     uint32_t place = write_group->several_partitions ? UINT32_MAX : write_group->partition;
     write_group->owner = px_worker_owner(write_group->home, write_group->tables[0].name, place);
     px_register_add(&home->home, write_group);

@@ -312,14 +312,22 @@ void px_queue_land(px_batch *batch)
 
 /* ---- time ---- */
 
-enum { QUICK_MS = 10 * 1000, UNUSUAL = 4 };
+enum { QUICK_MS = 10 * 1000, UNUSUAL = 4, WORTH = 16 /* write groups */ };
 
 bool px_queue_may_leave(const px_queue *queue, uint64_t now)
 {
+    if (queue->flying > 1)
+        return false;
+    return queue->flying == 0 || now - queue->flights[0]->started > queue->table->batch.target_ms;
+}
+
+bool px_queue_lane_may_leave(const px_queue *queue, uint64_t now)
+{
+    bool slow = true;
     for (size_t i = 0; i < queue->flying; i++)
-        if (now - queue->flights[i]->started <= queue->table->batch.target_ms)
-            return false;
-    return queue->flying < PX_QUEUE_FLIGHTS;
+        slow = slow && now - queue->flights[i]->started > queue->table->batch.target_ms;
+    return queue->key.several_partitions && queue->flying < PX_QUEUE_FLIGHTS &&
+           (slow || queue->write_groups >= WORTH);
 }
 
 bool px_queue_is_slow(const px_queue *queue, uint64_t ms)

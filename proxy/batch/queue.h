@@ -25,8 +25,8 @@ typedef enum px_queue_state {
     PX_QUEUE_FLYING   /* a batch of it is on a link, and no other may leave yet */
 } px_queue_state;
 
-/* Batches of a queue that may be on links at a time: a slow one does not hold up all others. */
-enum { PX_QUEUE_FLIGHTS = 2 };
+/* Batches of a queue that may be on links at a time. */
+enum { PX_QUEUE_FLIGHTS = 4 };
 
 typedef struct px_queue {
     struct px_queue *chain; /* the next queue in one slot of the table */
@@ -77,8 +77,12 @@ void px_queue_remove(px_queue *queue, px_write_group *write_group);
 px_batch *px_queue_form(px_queue *queue, uint64_t now);
 /* The batch, which has no write groups any more, is back, and is freed. */
 void px_queue_land(px_batch *batch);
-/* Whether a batch may leave now: none is under way, or it takes longer than it should. */
+/* Whether a batch may leave now: none is under way, or the only one takes longer than it should,
+ * for a slow one does not hold up all others. */
 bool px_queue_may_leave(const px_queue *queue, uint64_t now);
+/* Whether a batch of a lane may leave where partitions cost nothing: also if so much waits that it
+ * is worth a link, or if all that are under way take longer than they should. */
+bool px_queue_lane_may_leave(const px_queue *queue, uint64_t now);
 /* Whether `ms` are long for something of this queue: longer than wanted, and not usual for it (for
  * a backend may be far away). */
 bool px_queue_is_slow(const px_queue *queue, uint64_t ms);

@@ -1,5 +1,8 @@
 #include "proxy/batch/schedule.h"
 
+#include "proxy/backend/base/backend.h"
+#include "proxy/base/shared.h"
+
 #include <stdlib.h>
 
 static uint64_t now_of(const px_schedule *schedule)
@@ -22,10 +25,16 @@ static void arm(px_schedule *schedule, uint64_t due)
         uv_timer_start(schedule->timer, on_timer, in, 0);
 }
 
+static bool may_leave(const px_schedule *schedule, const px_queue *queue)
+{
+    bool any = !schedule->worker->server->backend->by_partition;
+    return px_queue_may_leave(queue, now_of(schedule)) ||
+           (any && px_queue_lane_may_leave(queue, now_of(schedule)));
+}
+
 static px_queue_state state_wanted(const px_schedule *schedule, const px_queue *queue)
 {
-    if (queue->flying > 0 &&
-        (queue->waiting.first == NULL || !px_queue_may_leave(queue, now_of(schedule))))
+    if (queue->flying > 0 && (queue->waiting.first == NULL || !may_leave(schedule, queue)))
         return PX_QUEUE_FLYING;
     if (queue->waiting.first == NULL)
         return PX_QUEUE_EMPTY;

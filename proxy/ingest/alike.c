@@ -94,6 +94,13 @@ typedef struct filling {
     pgw_buf found, keys;        /* Places and keys of many rows, one behind the other. */
 } filling;
 
+/* Memory for the key of the row at hand, and for an error that nobody hears of. */
+typedef struct room {
+    pgw_value values[PX_TEMPLATE_KEY];
+    bool known[PX_TEMPLATE_KEY];
+    pgw_error error;
+} room;
+
 static bool read_quickly(const filling *in, const px_key_cell *of, const rw_plain_cell *cell,
                          pgw_value *out)
 {
@@ -326,38 +333,59 @@ static void set_asked(px_text *text, const px_alike_asked *asked)
     px_text_take(asked->text);
 }
 
+/* Reads a text in `memory`; the caller is to end_filling(). False: it is to be parsed. */
+static bool fill(filling *in, px_worker *worker, px_likeness *of, const pgw_env *env, room *memory)
+{
+    *in = (filling){.worker = worker,
+                    .table = table_of(of->like),
+                    .like = of->like,
+                    .text = px_text_like(of->like->specimen, of->rows.text),
+                    .rows = &of->rows,
+                    .key = {.values = memory->values, .known = memory->known, .all_known = true}};
+    in->reading = (pgw_reading){env, &in->text->arena, &memory->error};
+    for (size_t k = 0; k < PX_TEMPLATE_KEY; k++) {
+        memory->known[k] = of->like->key[k].quick != PX_READ_NOTHING;
+        in->key.all_known = in->key.all_known && memory->known[k];
+    }
+    of->rows.text = in->text->text;
+    return read_rows(in) && take_tail(in, of);
+}
+
+/* Frees what was read. The text, which is the caller's; NULL: it was no good, and is dropped. */
+static px_text *end_filling(filling *in, bool good)
+{
+    pgw_buf_free(&in->found);
+    pgw_buf_free(&in->keys);
+    if (good)
+        return in->text;
+    px_text_drop(in->text);
+    return NULL;
+}
+
+px_text *px_alike_text(px_worker *worker, px_likeness *of, const pgw_env *env, size_t *rows)
+{
+    filling in;
+    room memory;
+    bool good = fill(&in, worker, of, env, &memory);
+    *rows = in.count;
+    return end_filling(&in, good);
+}
+
 px_write_group *px_alike_write_group(px_submitter *submitter, const px_standing *standing,
                                      px_likeness *of, const pgw_env *env,
                                      const px_alike_asked *asked, px_text **text)
 {
-    pgw_value values[PX_TEMPLATE_KEY];
-    bool known[PX_TEMPLATE_KEY];
-    pgw_error error;
-    filling in = {.worker = submitter->worker,
-                  .table = table_of(of->like),
-                  .like = of->like,
-                  .text = px_text_like(of->like->specimen, of->rows.text),
-                  .rows = &of->rows,
-                  .key = {.values = values, .known = known, .all_known = true}};
-    in.reading = (pgw_reading){env, &in.text->arena, &error};
-    for (size_t k = 0; k < PX_TEMPLATE_KEY; k++) {
-        known[k] = of->like->key[k].quick != PX_READ_NOTHING;
-        in.key.all_known = in.key.all_known && known[k];
-    }
-    of->rows.text = in.text->text;
+    filling in;
+    room memory;
     px_write_group *write_group = NULL;
-    if (read_rows(&in) && take_tail(&in, of))
+    if (fill(&in, submitter->worker, of, env, &memory))
         write_group = make_write_group(submitter, standing, &in);
-    if (write_group != NULL && splits(write_group)) {
+    if (write_group != NULL && !standing->in_transaction && splits(write_group)) {
         px_write_group_free(write_group);
         write_group = NULL;
     }
-    pgw_buf_free(&in.found);
-    pgw_buf_free(&in.keys);
-    if (write_group == NULL)
-        px_text_drop(in.text);
-    else if (asked != NULL)
+    if (write_group != NULL && asked != NULL)
         set_asked(in.text, asked);
-    *text = write_group != NULL ? in.text : NULL;
+    *text = end_filling(&in, write_group != NULL);
     return write_group;
 }

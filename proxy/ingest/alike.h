@@ -17,6 +17,9 @@ typedef struct px_alike_asked {
  * nothing in `out`; else the caller is to px_text_drop(out->text). */
 PGW_MUST_CHECK bool px_alike_fill(const px_likeness *of, const rw_answer *answers,
                                   px_alike_asked *out);
+/* A text whose rows are all plain and have known keys, counted, and how many they are. NULL: the
+ * text is to be parsed. */
+px_text *px_alike_text(px_worker *worker, px_likeness *of, const pgw_env *env, size_t *rows);
 /* The write group of a text whose rows are all plain and have known keys, and the text, counted;
  * the caller is to set `done`. NULL: the text is to be parsed. `asked`: what was filled to get it;
  * NULL: it is as its client sent it. */

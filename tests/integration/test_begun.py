@@ -174,7 +174,8 @@ class Riding(Case):
         self.assertEqual(wire.tags_of(session.query("commit")), ["COMMIT"])
         self.assertEqual(wire.tags_of(session.query("begin read only")), ["BEGIN"])
         self.assertEqual(wire.tags_of(session.query("rollback")), ["ROLLBACK"])
-        self.assertEqual(self.relay.since(self.mark, self.link), [])
+        # A Sync keeps the link awake, once a second.
+        self.assertEqual([data for data in self.relay.since(self.mark, self.link) if data != wire.sync()], [])
 
     def test_they_are_counted(self):
         before = metrics.Scrape(self.keyspread)
@@ -335,6 +336,16 @@ class Refused(Case):
                          ["42601", "25P02"])
         self.assertEqual(wire.tags_of(replies), ["ROLLBACK"])
         self.assertEqual(self.rows(), [])
+
+    def test_the_unnamed_statement_stays(self):
+        session = self.begun()
+        for text in ("commit", "set keyspread.transactions = lazy", "begin", INSERT.format(997), "rollback"):
+            session.query(text)
+        session.ask(*(wire.parse(name, text) for name, text in (("b", "BEGIN"), ("r", "rollback"), ("n", "select 1"), ("", "select 2"))), wire.sync())
+        self.relay.falsify(b"BEGIN", b"x" * 5)
+        for name, kinds, status in (("b", "2CZ", b"T"), ("n", "EZ", b"E"), ("r", "2CZ", b"I"), ("", "2DCZ", b"I")):
+            replies = session.ask(wire.bind("", name), wire.execute(), wire.sync())
+            self.assertEqual((wire.kinds(replies), replies[-1].body), (kinds, status), name)
 
     def test_behind_it_nothing(self):
         session = self.refuse()

@@ -35,12 +35,17 @@ PROGRAMS = (
     Program("pdo", "/usr/bin/php", FOLDER + "pdo_everyday.php", php_cli="/usr/bin/php", php_pgsql="/usr/lib/php/*/pdo_pgsql.so"),
     Program("ogr2ogr", "bash", FOLDER + "ogr2ogr_everyday.sh", gdal_bin="/usr/bin/ogr2ogr"),
     Program("pgbench", "bash", FOLDER + "pgbench_everyday.sh", postgresql="/usr/lib/postgresql/*/bin/pgbench"),
+    Program("psycopg", "/usr/bin/python3", FOLDER + "psycopg_everyday.py", python3_psycopg2=PYTHON + "psycopg2",
+            python3_psycopg=PYTHON + "psycopg"),
+    Program("zabbix", "/usr/bin/python3", FOLDER + "zabbix_everyday.py", python3_psycopg2=PYTHON + "psycopg2"),
+    Program("powerdns", "/usr/bin/python3", FOLDER + "powerdns_everyday.py", python3_psycopg=PYTHON + "psycopg"),
     Program("daemons", "/usr/bin/python3", FOLDER + "daemons_everyday.py", rsyslog="/usr/local/sbin/rsyslogd",
             rsyslog_pgsql="/usr/local/lib/rsyslog/ompgsql.so", syslog_ng_mod_sql="/usr/lib/syslog-ng/*/libafsql.so",
             libdbd_pgsql="/usr/lib/*/dbd/libdbdpgsql.so", python3_psycopg2=PYTHON + "psycopg2"),
 )
-NAMES = [f"{letter}*" for letter in "acdeiklmpst_"] + ['"S"*']
-LAZY = ("django", "sqlalchemy", "active_record", "sequel", "knex", "pg", "typeorm", "pgjdbc", "pdo", "pgbench")
+NAMES = [f"{letter}*" for letter in "acdehiklmprst_"] + ['"S"*']
+LAZY = ("django", "sqlalchemy", "active_record", "sequel", "knex", "pg", "typeorm", "pgjdbc", "pdo", "pgbench", "psycopg",
+        "zabbix", "powerdns")
 NUMBER = re.compile(r"\d\d+")
 ORDINARY = {"knex": {"copies"}}  # LIKE a table of another pattern
 KEYS = ("select format('%I', c.relname), format('%I', a.attname) from pg_class c join pg_index i on i.indrelid = c.oid and i.indisprimary"
@@ -81,7 +86,7 @@ class Lazy(Case):
         before = metrics.Scrape(self.keyspread)
         super().check(program)
         counted = metrics.Scrape(self.keyspread).since(before).by("transactions_total", "kind")
-        if program.name in ("django", "active_record"):  # The others leave all keys to the database: slow programs draw each by itself.
+        if program.name in ("django", "active_record", "psycopg", "zabbix"):  # The others leave all keys to the database: slow programs draw each by itself.
             self.assertGreater(counted.get("lazy", 0), 0, counted)
 
     def compare(self, direct, through):

@@ -100,6 +100,15 @@ class Kept(LazyCase):
         self.assertEqual(self.kinds(), {"lazy": 1})
         self.check_stored()
 
+    def test_each_of_many_is_kept(self):
+        """However soon it begins behind the one before, whose statements without a name no server has got."""
+        session = self.session()
+        for number in range(1, 41):
+            session.ask(wire.parse("", "begin"), *GROUP)
+            session.ask(*insert_group(number))
+            session.ask(wire.parse("", "commit"), *GROUP)
+        self.assertEqual((self.rows(), self.kinds()), (list(range(1, 41)), {"lazy": 40}))
+
     def test_a_prepared_statement(self):
         session = self.session()
         session.ask(wire.parse("ours", BOUND), wire.sync())
@@ -138,6 +147,38 @@ class Kept(LazyCase):
         session.query(upsert.format(1, "c"))
         self.check_committed(session.query("commit"))
         self.assertEqual(self.stored(OTHERS, "id, note"), [["1", "c"], ["2", "b"]])
+
+    def test_texts_like_one_of_before(self):
+        """They are not parsed before there is a reason; whatever that is, nothing differs."""
+        session = self.session()
+        ok, number = ["INSERT 0 1"], iter(range(1, 1000))
+        for _ in range(4):
+            for text in ("begin", OTHER.format(next(number), "a"), "commit"):
+                self.assertIsNone(wire.error_of(session.query(text)))
+        one, two, three, four, five, six, seven = (OTHER.format(next(number), "it's").replace("it's", "it''s") for _ in range(7))
+        for texts, tags in (((one, two + ";", "-- so it is\n" + three + " -- and so", "commit"), ok * 3 + ["COMMIT"]),
+                            ((four, "savepoint s", five, "rollback to s", "commit"), ok + ["SAVEPOINT"] + ok + ["ROLLBACK", "COMMIT"]),
+                            ((six, "select 1", "commit"), ok + ["SELECT 1", "COMMIT"]), ((seven, "rollback"), ok + ["ROLLBACK"])):
+            session.query("begin")
+            self.assertEqual([tag for text in texts for tag in wire.tags_of(session.query(text))], tags)
+        self.assertEqual(self.rows(OTHERS), [1, 2, 3, 4, 5, 6, 7, 8, 10])
+        self.assertEqual(self.kinds(), {"lazy": 6, "made_ordinary": 1})
+        for texts, errors in (((OTHER.format(11, "a"), OTHER.format(1, "a"), "commit"), [None, None, "23505"]),
+                              ((OTHER.format(1, "a"), "commit"), [None, "23505"]), ((OTHER.format(1, "a"), "select 1"), [None, "23505"]),
+                              ((OTHER.format("'x'", "a"), "commit"), ["22P02", None]), ((OTHER.format(11, "too long"), "commit"), [None, "22001"])):
+            session.query("begin")
+            replies = [session.query(text) for text in texts]
+            self.assertEqual([wire.error_of(one) for one in replies], errors, texts)
+            for error in (message.fields() for message in replies[-1] if message.kind == "E"):
+                self.assertIn(f"kept statement {len(texts) - 1} of the transaction", error["W"])
+                self.assertIn(error.get("D"), (None, "Key (id)=(1) already exists."))
+            session.query("rollback")
+        session.query("begin")
+        session.query(OTHER.format(11, "a"))
+        self.admin("alter table others rename note to other")
+        self.addCleanup(self.admin, "alter table others rename other to note")
+        self.assertEqual(wire.error_of(session.query("commit")), "40001")
+        self.check_stored(OTHERS, 9)
 
     def test_rollback(self):
         session = self.begin()

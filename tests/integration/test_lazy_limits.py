@@ -126,6 +126,32 @@ class Ordinary(test_lazy.LazyCase):
             self.assertEqual(wire.tags_of(session.query("commit")), ["COMMIT"])
             self.assertEqual(self.rows(), [1, 4])
 
+    def test_much_is_kept_for_all_clients(self):
+        """Behind half of `queue_bytes` those that are older become ordinary, whatever their clients do, and there is room again."""
+        keyspread = harness.Keyspread(harness.backend_config(self.postgres, self.tables, admin={}, limits={"queue_bytes": "1MiB"}))
+        self.addCleanup(keyspread.stop)
+
+        def made(kind, **labels):
+            return metrics.Scrape(keyspread).get("transactions_total", kind=kind, **labels)
+
+        def session():
+            one = wire.Wire(("127.0.0.1", keyspread.port))
+            self.addCleanup(one.close)
+            one.login(harness.USER, self.database)
+            for text in ("begin", INSERT.format(999), "select 1", "rollback", "begin"):
+                one.query(text)
+            return one
+        sessions = [session(), session()]
+        before = made("made_ordinary", reason="size")
+        replies = sessions[0].query(INSERT.format(1).replace("'x'", f"'{'x' * 700_000}'"))
+        self.assertEqual(wire.tags_of(replies), ["INSERT 0 1"])
+        harness.eventually("it is ordinary", lambda: made("made_ordinary", reason="size") == before + 1)
+        harness.eventually("there is room", lambda: metrics.Scrape(keyspread).get("queue_bytes") == 0)
+        sessions[1].query(INSERT.format(2))
+        for one in sessions[::-1]:
+            self.assertEqual(wire.tags_of(one.query("commit")), ["COMMIT"])
+        self.assertEqual((self.rows(), made("lazy")), ([1, 2], 1))
+
     def test_no_link_is_free(self):
         """One that is kept has its link, which nobody takes from it; without one there is none that is kept."""
         keyspread = harness.Keyspread(harness.backend_config(self.postgres, self.tables, backend={
@@ -212,6 +238,21 @@ class Questions(test_lazy.LazyCase):
             self.assertIsNone(wire.error_of(session.ask(wire.parse("n", "select 1"), other, wire.sync())))
             self.commit(session, "COMMIT", [1])
 
+    def test_the_unnamed_statement_stays(self):
+        """The server's transaction that they were asked in ends unseen, and the client's statement is still there."""
+        for word in ("COMMIT", "ROLLBACK"):
+            session = self.session()
+            session.ask(*(wire.parse(name, text) for name, text in (("b", "BEGIN"), ("e", word), ("i", test_lazy.BOUND), ("", "select 5"))),
+                        wire.sync())
+            for name, values in (("b", ()), ("i", [1, test_lazy.MOMENT])):
+                session.ask(wire.bind("", name, values), wire.execute(), wire.sync())
+            self.assertEqual(wire.kinds(session.ask(wire.parse("n", "select 1"), wire.describe("S", "n"), wire.sync())), "1tTZ")
+            replies = session.ask(wire.bind("", "e"), wire.execute(), wire.sync())
+            self.assertEqual((wire.tags_of(replies), replies[-1].body), ([word], b"I"))
+            replies = session.ask(wire.bind("", ""), wire.execute(), wire.sync())
+            self.assertEqual(wire.tags_of(replies), ["SELECT 1"])
+            self.assertEqual(self.kinds(), {"lazy": 1} if word == "COMMIT" else {})
+
     def test_they_come_in_pieces(self):
         session = self.session()
         whole = wire.parse("n", "select 1") + wire.describe("S", "n") + wire.sync()
@@ -269,6 +310,31 @@ class Commits(test_lazy.LazyCase):
         self.assertEqual([message.kind for message in session.query(INSERT.format(2))], ["C", "Z"])
         heard = [message.kind for message in session.query("commit") + session.query("select 1")]
         self.assertEqual(heard.count("A"), 1)
+
+
+@harness.proxied
+class Timeouts(test_lazy.LazyCase):
+    """Whoever waits too long with what is kept loses it with the session, as in PostgreSQL."""
+
+    def check(self, option, sqlstate):
+        for setting in ("lazy", "eager"):
+            self.session()
+            session = self.wire(options=f"-c {option}=600 -c keyspread.transactions={setting}")
+            session.send(wire.query("begin"), wire.query(INSERT.format(1)))
+            replies = session.read_to_end()
+            self.assertEqual((wire.tags_of(replies), wire.error_of(replies)), (["BEGIN", "INSERT 0 1"], sqlstate))
+            self.assertEqual(self.rows(), [])
+
+    def test_idle_in_transaction(self):
+        self.check("idle_in_transaction_session_timeout", "25P03")
+
+
+@harness.proxied
+class TimeoutsOf17(Timeouts):
+    version = 17
+
+    def test_transaction(self):
+        self.check("transaction_timeout", "25P04")
 
 
 PARENTS = harness.Table("parents", ["id bigint not null unique"], ["id"], transactions="lazy")

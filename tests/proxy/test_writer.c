@@ -143,6 +143,95 @@ static void without_the_link_the_outcome_is_unknown(void **state)
     assert_true(link->closed);
 }
 
+/* A client's transaction, as COMMIT submits it. */
+static void submit_transaction(told *t, uint32_t partition, uint64_t key)
+{
+    px_write_group *write_group = rows_write_group(t, partition, key);
+    write_group->told = true;
+    px_batcher_submit(write_group);
+}
+
+static void transactions_share_batches_over_partitions(void **state)
+{
+    (void)state;
+    told t[4];
+    submit_transaction(&t[0], 0, 100);
+    fake_turn();
+    fake_link *link = fake_open(0);
+    for (uint32_t i = 1; i < 4; i++)
+        submit_transaction(&t[i], i, i);
+    fake_turn();
+    expect(1, 1, 1);
+    fake_answer(link, "Z");
+    expect(2, 4, 4);
+    fake_answer(link, "Z");
+    for (size_t i = 0; i < 4; i++)
+        assert_true(t[i].back && t[i].outcome == PX_WRITE_GROUP_COMMITTED);
+}
+
+static void where_partitions_cost_they_do_not(void **state)
+{
+    (void)state;
+    px_backend backend = counting_backend;
+    backend.by_partition = true;
+    fake.server.backend = &backend;
+    told t[2];
+    for (uint32_t i = 0; i < 2; i++)
+        submit_transaction(&t[i], i, i);
+    fake_turn();
+    for (size_t i = 0; i < 2; i++)
+        fake_answer(fake_open(i), "Z");
+    expect(2, 2, 2);
+    assert_true(t[0].back && t[1].back);
+}
+
+/* So many wait that they are worth another link, as a lane's are. */
+static void many_do_not_wait_for_the_batch_before(void **state)
+{
+    (void)state;
+    enum { WORTH = 16 };
+    told t[1 + WORTH];
+    submit_transaction(&t[0], 0, 100);
+    fake_turn();
+    fake_link *link = fake_open(0);
+    for (uint32_t i = 1; i < WORTH; i++)
+        submit_transaction(&t[i], i, i);
+    fake_turn();
+    assert_int_equal(fake.link_count, 1);
+    submit_transaction(&t[WORTH], WORTH, WORTH);
+    fake_turn();
+    assert_int_equal(fake.link_count, 2);
+    fake_link *other = fake_open(1);
+    expect(2, 1 + WORTH, 1 + WORTH);
+    fake_answer(other, "Z");
+    assert_true(t[WORTH].back && !t[0].back);
+    fake_answer(link, "Z");
+    assert_true(t[0].back);
+}
+
+/* Three batches that take long do not hold up a fourth; a fifth waits for one of them. */
+static void slow_ones_do_not_hold_up_the_lane(void **state)
+{
+    (void)state;
+    enum { FLIGHTS = 4, LATE_MS = 60 };
+    told t[FLIGHTS + 1];
+    for (uint32_t i = 0; i < FLIGHTS; i++) {
+        submit_transaction(&t[i], i, i);
+        fake_turn();
+        assert_int_equal(fake.link_count, i + 1);
+        fake_open(i);
+        fake.now += LATE_MS;
+    }
+    submit_transaction(&t[FLIGHTS], FLIGHTS, FLIGHTS);
+    fake_turn();
+    assert_int_equal(fake.link_count, FLIGHTS);
+    expect(FLIGHTS, FLIGHTS, FLIGHTS);
+    for (size_t i = 0; i < FLIGHTS; i++)
+        fake_answer(fake.links[i], "Z");
+    fake_answer(fake.links[0], "Z"); /* the fifth has taken the first link that was free */
+    assert_true(t[FLIGHTS].back);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -150,6 +239,10 @@ int main(void)
         TEST(write_groups_that_wait_travel_together),
         TEST(what_failed_together_is_sent_again_alone),
         TEST(without_the_link_the_outcome_is_unknown),
+        TEST(transactions_share_batches_over_partitions),
+        TEST(where_partitions_cost_they_do_not),
+        TEST(many_do_not_wait_for_the_batch_before),
+        TEST(slow_ones_do_not_hold_up_the_lane),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 const px_backend px_backend_ydb = {
     .name = "ydb",
     .by_file = true,
+    .by_partition = true,
     .link = &px_ydb_link,
     .writer = &px_ydb_writer,
 };

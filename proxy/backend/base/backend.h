@@ -30,8 +30,10 @@ typedef struct px_discovery_kind {
 
 typedef struct px_backend {
     const char *name;
-    bool by_file; /* the configuration file alone says what tables are like: the backend is not
-                     asked */
+    bool by_file;      /* the configuration file alone says what tables are like: the backend is not
+                          asked */
+    bool by_partition; /* a transaction costs by the partitions that it writes: batches are better
+                          of one partition */
     const struct px_link_kind *link;
     const struct px_writer_kind *writer;
 } px_backend;

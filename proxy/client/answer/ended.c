@@ -1,8 +1,8 @@
 #include "proxy/client/answer/ended.h"
 
 #include "protocol/backend.h"
-#include "protocol/frontend.h"
 #include "proxy/client/answer/relay.h"
+#include "proxy/client/core/ask.h"
 #include "proxy/client/core/riding.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/numbers/sequence_refill.h"
@@ -13,13 +13,8 @@
 /* Rolls back a transaction that holds nothing but what questions of keyspread's have looked at. */
 static void roll_back(px_session *session)
 {
-    pgw_buf out = {0};
-    pgw_certainly(pgw_write_query(PGW_LITERAL("rollback"), &out));
-    px_reply *reply = px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
-    reply->unseen = PX_UNSEEN_ROLLBACK;
-    reply->swallow = reply->silent = true;
-    px_session_send(session, &out);
-    pgw_buf_free(&out);
+    static const char *const rollback = "rollback";
+    px_ask_silently(session, &rollback, 1);
 }
 
 void px_ended_note(px_session *session)

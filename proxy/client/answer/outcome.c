@@ -178,6 +178,8 @@ static void add_error_of_kept(px_session *session, const px_outcome *outcome, pg
     if (outcome->failure == PX_FAILED_BY_ERROR) {
         size_t failed = failed_statement(&session->write_groups, outcome);
         failed = failed < kept->count ? failed : kept->count - 1;
+        if (kept->all[failed].text != NULL)
+            px_text_read(session->worker, kept->all[failed].text, &session->who.identity->env);
         px_error_of_kept(&kept->all[failed], failed + 1, outcome->error, &body);
         px_error_explain(session->worker, session->who.identity, px_changes_told(session), true,
                          &body);

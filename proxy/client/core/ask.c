@@ -60,6 +60,22 @@ void px_ask_send(px_session *session, px_asks asks, pgw_buf *out)
     pgw_buf_free(out);
 }
 
+px_reply *px_ask_silently(px_session *session, const char *const *statements, size_t count)
+{
+    px_replies *replies = &session->pending.replies;
+    size_t first = replies->count;
+    pgw_buf out = {0};
+    for (size_t i = 0; i < count; i++)
+        px_ask(session, pgw_slice_str(statements[i]), PX_ASKS_NOTHING, &out);
+    pgw_write_sync(&out);
+    push(session, PX_REPLY_SYNC, PX_ASKS_NOTHING);
+    for (size_t i = first; i < replies->count; i++)
+        px_replies_at(replies, i)->silent = true;
+    px_session_send(session, &out);
+    pgw_buf_free(&out);
+    return px_replies_at(replies, replies->count - 1);
+}
+
 void px_ask_for_answers(px_session *session)
 {
     pgw_buf out = {0};

@@ -26,6 +26,10 @@ void px_ask_nothing(px_session *session);
  * there is no Sync: should anything before the question fail, it is skipped. */
 void px_ask_send(px_session *session, px_asks asks, pgw_buf *out);
 
+/* Sends statements of keyspread's own and a Sync, of which the client hears nothing, not even an
+ * error; the link is ready. The reply of the Sync, valid until the next push. */
+px_reply *px_ask_silently(px_session *session, const char *const *statements, size_t count);
+
 /* Runs a statement of keyspread's own between the client's, in its group: an error of it is the
  * group's. Nothing if `sql` is empty. */
 void px_ask_between(px_session *session, pgw_slice sql);

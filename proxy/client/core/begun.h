@@ -30,8 +30,9 @@ typedef struct px_commit {
  * Query may follow before it is answered. */
 typedef struct px_begun {
     px_begun_state state;
-    bool alone; /* the BEGIN was sent with nothing but a Sync behind it */
-    bool lazy;  /* The server has got none of its client's statements, and INSERTs may be kept. */
+    bool unnamed; /* the messages parse its client's unnamed statement */
+    bool alone;   /* the BEGIN was sent with nothing but a Sync behind it */
+    bool lazy;    /* The server has got none of its client's statements, and INSERTs may be kept. */
     px_counter reason; /* Why it is made ordinary if it is now (PX_ORDINARY_STATEMENT …). */
     bool commits;      /* Its COMMIT, before which INSERTs were kept, is at hand. */
     px_commit commit;  /* How the COMMIT at hand came. */

@@ -34,8 +34,7 @@ typedef enum px_unseen {
     PX_UNSEEN_LOOK,     /* All: it looks at the configured tables (schema_probe.h). */
     PX_UNSEEN_QUESTION, /* All: it is keyspread's question to a walsender, which takes no Parse
                            (ask.h). */
-    PX_UNSEEN_BEGUN, /* All but ReadyForQuery: it makes a transaction that has failed (begun.h). */
-    PX_UNSEEN_ROLLBACK /* All: it ends a transaction whose outcome the client has. */
+    PX_UNSEEN_BEGUN     /* SYNC: nothing; a transaction has to have failed before it (begun.h). */
 } px_unseen;
 
 /* A name whose meaning depends on messages that are not answered yet. */

@@ -1,6 +1,7 @@
 #include "proxy/client/core/riding.h"
 
 #include "protocol/frontend.h"
+#include "proxy/client/core/ask.h"
 #include "proxy/client/core/kept.h"
 #include "proxy/client/core/session.h"
 
@@ -13,6 +14,7 @@ void px_riding_begin(px_session *session, pgw_buf messages, bool closes)
     px_begun *begun = session->own.begun = pgw_calloc(1, sizeof *begun);
     begun->since = px_worker_now(session->worker);
     begun->messages = messages;
+    begun->unnamed = !closes;
     begun->reason = PX_ORDINARY_STATEMENT;
     px_replies_set_begins(&session->pending.replies, closes ? 5 : 3);
     px_own_set_status(&session->own, 'T');
@@ -106,10 +108,8 @@ void px_riding_tell(px_session *session)
 
 void px_riding_fail_there(px_session *session)
 {
-    pgw_buf out = {0};
-    pgw_certainly(
-        pgw_write_query(PGW_LITERAL("begin; rollback to \"refused by keyspread\""), &out));
-    px_replies_push(&session->pending.replies, PX_REPLY_QUERY)->unseen = PX_UNSEEN_BEGUN;
-    px_session_send(session, &out);
-    pgw_buf_free(&out);
+    static const char *const statements[] = {"begin", "rollback to \"refused by keyspread\""};
+    px_reply *sync = px_ask_silently(session, statements, 2);
+    sync->unseen = PX_UNSEEN_BEGUN;
+    sync->swallow = false; /* the client has yet to hear that it is ready */
 }

@@ -123,6 +123,8 @@ static void send_begun(px_session *session, px_begun *begun)
     begun->state = PX_BEGUN_SENT;
     px_link_send_buf(session->own.link, &begun->messages);
     pgw_buf_free(&begun->messages);
+    if (begun->unnamed)
+        px_prepared_names_set_unnamed(&session->names, true);
     px_count(session->worker->metrics,
              begun->alone ? PX_TRANSACTIONS_SENT : PX_TRANSACTIONS_RODE_ALONG, 1);
 }

@@ -4,6 +4,7 @@
 #include "protocol/frontend.h"
 #include "proxy/backend/base/backend.h"
 #include "proxy/base/shared.h"
+#include "proxy/batch/register.h"
 #include "proxy/client/answer/ended.h"
 #include "proxy/client/answer/relay.h"
 #include "proxy/client/core/kept.h"
@@ -219,7 +220,9 @@ static void begin_by_group(px_session *session, const begin_group *group, rw_tra
         pgw_buf_add_slice(&messages, group->execute.message);
         px_statements_remove(&session->names.statements, PGW_LITERAL(""));
         px_state_parse(session, RW_EFFECT_TRANSACTION);
+        bool on_link = session->names.unnamed_on_link;
         px_names_passthrough(session, NULL, PGW_LITERAL(""), group->parse.message);
+        px_prepared_names_set_unnamed(&session->names, on_link); /* the link has nothing new yet */
     }
     px_state_note_bound(session, RW_EFFECT_TRANSACTION, PGW_LITERAL(""));
     px_state_note_execute(session);
@@ -441,9 +444,22 @@ bool px_begin_is_met(px_session *session, pgw_frame frame, pgw_slice message)
     return false;
 }
 
+/* Whether INSERTs may be kept, and nothing of the client is at hand. */
+static bool is_between(const px_session *session)
+{
+    return px_lazy_may(session) && session->wait == PX_WAIT_NOTHING && session->group.count == 0;
+}
+
 void px_begin_tick(px_session *session, uint64_t now)
 {
-    if (px_begun_is_here(session->own.begun) && !session->own.begun->commits &&
-        now - session->own.begun->since >= ALONE_MS)
+    px_begun *begun = session->own.begun;
+    if (begun == NULL || begun->commits || now - begun->since < ALONE_MS)
+        return;
+    if (px_kept_count(begun->kept) > 0 && is_between(session) &&
+        !px_register_may_keep(session->worker)) {
+        begun->reason = PX_ORDINARY_SIZE;
+        px_session_need_link(session);
+    } else if (px_begun_is_here(begun)) {
         px_riding_go_alone(session);
+    }
 }

@@ -178,13 +178,20 @@ static bool is_like_one(const px_kept *kept, const rw_table *table, const px_pla
 
 /* ---- texts ---- */
 
+/* Whether a Query may be kept, as far as what was kept before says. */
+static bool takes_query(const px_session *session)
+{
+    const px_kept *kept = session->own.begun->kept;
+    return session->group.count == 0 &&
+           is_fit(session, px_kept_count(kept) == 0 || kept->all[0].text != NULL,
+                  PX_ORDINARY_PROTOCOL);
+}
+
 static bool takes_text(const px_session *session, const px_text *text)
 {
     const px_kept *kept = session->own.begun->kept;
     size_t count = text->script.count;
-    if (!px_lazy_may(session) || session->group.count > 0 ||
-        !is_fit(session, px_kept_count(kept) == 0 || kept->all[0].text != NULL,
-                PX_ORDINARY_PROTOCOL) ||
+    if (!px_lazy_may(session) || !takes_query(session) ||
         !has_room(session, text->arena.bytes, count))
         return false;
     for (size_t i = 0; i < count; i++) {
@@ -196,6 +203,15 @@ static bool takes_text(const px_session *session, const px_text *text)
             return false;
     }
     return px_kept_count(kept) > 0 || count <= PX_WRITE_GROUP_MOST || is_like_one(kept, NULL, NULL);
+}
+
+/* Answers a Query that is kept with `out`, which is freed. */
+static void answer_query(px_session *session, pgw_buf *out)
+{
+    px_names_forget_unnamed(session);
+    pgw_write_ready(session->own.status, out);
+    px_session_put(session, out);
+    pgw_buf_free(out);
 }
 
 bool px_lazy_keeps_text(px_session *session, px_text *text)
@@ -215,11 +231,30 @@ bool px_lazy_keeps_text(px_session *session, px_text *text)
         pgw_write_insert_tag(told.rows, &out);
     }
     pgw_buf_free(&rows);
-    px_names_forget_unnamed(session);
-    pgw_write_ready(session->own.status, &out);
-    px_session_put(session, &out);
-    pgw_buf_free(&out);
+    answer_query(session, &out);
     return true;
+}
+
+bool px_lazy_keeps_alike(px_session *session, px_likeness *of)
+{
+    px_kept **kept = &session->own.begun->kept;
+    const rw_insert *insert = px_template_insert(of->like);
+    const pgw_env env = px_settings_env(session);
+    px_told told = {0};
+    pgw_buf out = {0};
+    if (insert->returning > 0 || !takes_query(session) ||
+        !px_lazy_takes(session, insert, px_template_catalog(of->like)) ||
+        !is_like_one(*kept, insert->table, NULL))
+        return false;
+    px_text *text = px_alike_text(session->worker, of, &env, &told.rows);
+    bool keeps = text != NULL && has_room(session, text->arena.bytes, 1);
+    if (keeps) {
+        px_kept_add_text(kept, text, 0, told, text->arena.bytes);
+        pgw_write_insert_tag(told.rows, &out);
+        answer_query(session, &out);
+    }
+    px_text_drop(text);
+    return keeps;
 }
 
 /* ---- groups ---- */
@@ -366,23 +401,37 @@ bool px_lazy_asks(const px_session *session)
 
 /* ---- COMMIT ---- */
 
+/* Reads the text of a statement that was kept unread. */
+static px_text *read_text(const px_session *session, const px_kept_statement *statement)
+{
+    px_text_read(session->worker, statement->text, &session->who.identity->env);
+    return statement->text;
+}
+
 /* The text whose statements are the only ones that were kept, counted; NULL: there are more. */
-static px_text *only_text(const px_kept *kept)
+static px_text *only_text(const px_session *session, const px_kept *kept)
 {
     px_text *first = kept->all[0].text;
     if (first->script.count != kept->count || kept->all[kept->count - 1].text != first)
         return NULL;
+    read_text(session, &kept->all[0]);
     px_text_take(first);
     return first;
+}
+
+/* A kept statement as its client wrote it; of a text that was kept unread, all of it. */
+static pgw_slice written(const px_kept_statement *kept)
+{
+    const px_text *text = kept->text;
+    return text->like != NULL ? text->text
+                              : rw_statement_text(&text->script.statements[kept->at], text->text);
 }
 
 static void join(const px_kept *kept, pgw_buf *whole)
 {
     for (size_t i = 0; i < kept->count; i++) {
-        const px_text *text = kept->all[i].text;
-        const rw_statement *statement = &text->script.statements[kept->all[i].at];
         pgw_buf_add_str(whole, i > 0 ? "\n;\n" : "");
-        pgw_buf_add(whole, text->text.ptr + statement->start, statement->end - statement->start);
+        pgw_buf_add_slice(whole, written(&kept->all[i]));
     }
 }
 
@@ -404,7 +453,7 @@ static bool is_same(const px_session *session, const px_kept *kept, const px_tex
 static px_text *text_of(px_session *session, const px_kept *kept)
 {
     px_catalog *catalog = px_changes_known(session);
-    px_text *text = only_text(kept);
+    px_text *text = only_text(session, kept);
     if (text != NULL || catalog == NULL)
         return text;
     rw_catalog view;
@@ -421,8 +470,23 @@ static px_text *text_of(px_session *session, const px_kept *kept)
     return NULL;
 }
 
+/* Submits a lone text that was kept unread, by the template that it was kept by. */
+static bool submit_alike(px_session *session, const px_standing *standing)
+{
+    px_likeness of;
+    const px_kept *kept = session->own.begun->kept;
+    const px_text *text = kept->all[0].text;
+    const pgw_env env = px_settings_env(session);
+    return kept->count == 1 && text->like != NULL &&
+           px_template_find(session->worker, session->who.identity, text->text, &of) &&
+           px_template_catalog(of.like) == text->catalog && !px_template_asks(of.like) &&
+           px_submit_alike(&session->write_groups, standing, &of, NULL, &env);
+}
+
 static bool submit_text(px_session *session, const px_standing *standing)
 {
+    if (submit_alike(session, standing))
+        return true;
     px_text *text = text_of(session, session->own.begun->kept);
     if (text == NULL)
         return false;
@@ -473,7 +537,7 @@ static void write_refused(pgw_buf *out)
 
 static void write_text(px_session *session, const px_kept_statement *statement, pgw_buf *out)
 {
-    px_text *text = statement->text;
+    px_text *text = read_text(session, statement);
     const rw_statement *of = &text->script.statements[statement->at];
     const pgw_bind nothing = {0};
     pgw_buf sql = {0};

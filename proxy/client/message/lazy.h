@@ -8,7 +8,7 @@
 
 #include "protocol/frame.h"
 #include "proxy/client/core/session.h"
-#include "proxy/ingest/text.h"
+#include "proxy/ingest/template.h"
 #include "rewrite/statement/words/transaction.h"
 
 /* Whether any transaction of the session may be kept, as far as its settings and the tables' say.
@@ -24,6 +24,9 @@ bool px_lazy_takes(const px_session *session, const rw_insert *insert, const px_
 /* Keeps and answers a Query of such INSERTs, whose hashes are known. False: it is to go its
  * ordinary way. */
 bool px_lazy_keeps_text(px_session *session, px_text *text);
+/* Keeps and answers a Query like those of a template, without looking into it. False: it is to be
+ * looked into. */
+bool px_lazy_keeps_alike(px_session *session, px_likeness *of);
 /* Keeps and answers the INSERTs that the session's group executes. False: they go their ordinary
  * way. */
 bool px_lazy_keeps_group(px_session *session);

@@ -426,10 +426,6 @@ static bool takes_unseen(px_session *session, const px_reply *head, char type, p
 {
     if (head->unseen == PX_UNSEEN_LOOK)
         return px_schema_probe_take(session, type, body);
-    if (head->unseen == PX_UNSEEN_ROLLBACK)
-        return type == 'C' || type == 'N';
-    if (head->unseen == PX_UNSEEN_BEGUN)
-        return type == 'C' || (type == 'E' && !px_error_is_fatal(body));
     if (type == 'C')
         on_answered(session, head->asks);
     return type == 'C' || type == 'T';

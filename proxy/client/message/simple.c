@@ -347,8 +347,8 @@ static px_step pass(px_session *session, unsigned effects)
 static bool is_undisturbed(const px_session *session)
 {
     const px_hand *hand = &session->hand;
-    return px_session_idle(session) && hand->parsed == NULL && !px_changes_unseen(session) &&
-           px_register_has_room(session->worker);
+    return (px_session_idle(session) || px_lazy_may(session)) && hand->parsed == NULL &&
+           !px_changes_unseen(session) && px_register_has_room(session->worker);
 }
 
 /* Whether rows like the template's may be batched; of those that are asked for this is told when
@@ -381,9 +381,13 @@ static px_step submit_like(px_session *session, px_likeness *of, const px_alike_
 {
     px_standing standing = px_session_standing(session);
     pgw_env env = px_settings_env(session);
-    if (!px_submit_alike(&session->write_groups, &standing, of, asked, &env))
+    if (!(standing.in_transaction
+              ? px_lazy_keeps_alike(session, of)
+              : px_submit_alike(&session->write_groups, &standing, of, asked, &env)))
         return PX_STEP_PASS;
     px_session_set_doubted(session, false);
+    if (standing.in_transaction)
+        return PX_STEP_DONE;
     px_session_set_wait(session, PX_WAIT_WRITE_GROUP);
     px_sequence_refill_ask(session);
     return PX_STEP_LATER;
@@ -447,7 +451,9 @@ static px_step submit_alike(px_session *session, pgw_slice text)
     px_step step = check_template(session, text, of.like);
     if (step != PX_STEP_DONE)
         return step;
-    return px_template_asks(of.like) ? fill_alike(session, &of) : submit_like(session, &of, NULL);
+    if (px_template_asks(of.like))
+        return session->own.status == 'I' ? fill_alike(session, &of) : PX_STEP_PASS;
+    return submit_like(session, &of, NULL);
 }
 
 static px_step look(px_session *session, pgw_slice text);

@@ -210,10 +210,13 @@ void px_names_close_unsynced(px_session *session, pgw_slice name)
 void px_names_close(px_session *session, pgw_slice name)
 {
     pgw_buf out = {0};
+    static const px_reply_kind kinds[] = {PX_REPLY_CLOSE, PX_REPLY_SYNC};
     pgw_write_close('S', name, &out);
     pgw_write_sync(&out);
-    px_replies_push(&session->pending.replies, PX_REPLY_CLOSE)->swallow = true;
-    px_replies_push(&session->pending.replies, PX_REPLY_SYNC)->swallow = true;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        px_reply *reply = px_replies_push(&session->pending.replies, kinds[i]);
+        reply->swallow = reply->silent = true;
+    }
     px_session_send(session, &out);
     pgw_buf_free(&out);
 }
