@@ -34,21 +34,27 @@ static const rw_table *table_of(const px_template *it)
 
 /* The client's bytes from `from` to the row's end, with its hash. `before`: two bytes, or NULL. */
 static void write_row(const origin *of, const row *it, const char *before, const char *from,
-                      bool guarded, pgw_buf *out)
+                      pgw_buf *out)
 {
     size_t len = (size_t)(of->text->text.ptr + it->close - from);
-    /* There is mostly room for the whole row. */
-    char *to = pgw_buf_reserve(out, len + 2 * PX_WRITE_GROUP_HASH_ROOM);
+    char *to = pgw_buf_reserve(out, len + 2 + 2 + RW_HASH_ROOM + 1);
     if (before != NULL)
         to = (char *)memcpy(to, before, 2) + 2;
     to = (char *)memcpy(to, from, len) + len;
     to = (char *)memcpy(to, ", ", 2) + 2;
+    to = rw_put_hash(of->table, it->hash, to);
+    *to++ = ')';
     out->len = (size_t)(to - out->ptr);
-    if (guarded)
-        pgw_buf_add_slice(out, of->like->guard_before);
+}
+
+/* The client's bytes from `from` to the row's end, with its hash, which is guarded. */
+static void write_guarded(const origin *of, const row *it, const char *from, pgw_buf *out)
+{
+    pgw_buf_add(out, from, (size_t)(of->text->text.ptr + it->close - from));
+    pgw_buf_add_str(out, ", ");
+    pgw_buf_add_slice(out, of->like->guard_before);
     rw_render_hash(of->table, it->hash, out);
-    if (guarded)
-        pgw_buf_add_slice(out, of->like->guard_behind);
+    pgw_buf_add_slice(out, of->like->guard_behind);
     pgw_buf_add_byte(out, ')');
 }
 
@@ -58,7 +64,7 @@ static void write_rows(const void *from, size_t statement, pgw_buf *out)
     (void)statement;
     for (size_t r = 0; r < of->count; r++)
         write_row(of, &of->rows[r], r > 0 ? ",\n" : NULL, of->text->text.ptr + of->rows[r].open,
-                  false, out);
+                  out);
 }
 
 static void write_alone(const void *from, pgw_buf *out)
@@ -67,10 +73,9 @@ static void write_alone(const void *from, pgw_buf *out)
     const char *text = of->text->text.ptr;
     size_t at = px_template_insert(of->like)->values + px_template_offset(of->like);
     pgw_buf_add_slice(out, of->like->before);
-    for (size_t r = 0; r < of->count; r++) {
-        write_row(of, &of->rows[r], NULL, text + at, r == 0, out);
-        at = of->rows[r].close + 1;
-    }
+    write_guarded(of, &of->rows[0], text + at, out);
+    for (size_t r = 1; r < of->count; r++)
+        write_row(of, &of->rows[r], NULL, text + of->rows[r - 1].close + 1, out);
     pgw_buf_add_slice(out, of->like->behind);
 }
 
@@ -100,12 +105,13 @@ static bool read_quickly(const filling *in, const px_key_cell *of, const rw_plai
     pgw_slice text = in->rows->text;
     int64_t integer = 0;
     bool read = false;
+    *out = (pgw_value){.type = in->table->columns[of->column].type};
     if (of->quick == PX_READ_INTEGER && cell->kind == RW_PLAIN_INTEGER)
         read = rw_plain_integer(cell, &integer) && integer >= of->least && integer <= of->most;
     else if (of->quick == PX_READ_TIMESTAMPTZ && cell->kind == RW_PLAIN_STRING)
         read = pgw_time_usual((pgw_slice){text.ptr + cell->start + 1, cell->end - cell->start - 2},
                               &integer);
-    *out = (pgw_value){.type = in->table->columns[of->column].type, .as.integer = integer};
+    out->as.integer = integer;
     return read;
 }
 
@@ -130,12 +136,14 @@ static bool read_key(filling *in)
 {
     const rw_table *table = in->table;
     rw_key *key = &in->key;
-    pgw_value hashed[PX_TEMPLATE_KEY];
+    pgw_value several[PX_TEMPLATE_KEY];
+    const pgw_value *hashed = &key->values[in->like->hashed[0]];
     for (size_t k = 0; k < table->primary_key_count; k++)
         if (key->known[k] && !read_cell(in, &in->like->key[k], &key->values[k]))
             return false;
-    for (size_t h = 0; h < table->hash_key_count; h++)
-        hashed[h] = key->values[in->like->hashed[h]];
+    for (size_t h = 0; h < table->hash_key_count && table->hash_key_count > 1; h++)
+        several[h] = key->values[in->like->hashed[h]];
+    hashed = table->hash_key_count > 1 ? several : hashed;
     key->whole = rw_hash_whole(table, hashed);
     key->hash = rw_hash_stored(table, key->whole);
     key->partition = px_map_partition(in->worker, table, key->hash);
@@ -167,14 +175,16 @@ static void *keep_all(px_write_group *write_group, pgw_buf *many, const void *on
 static bool read_rows(filling *in)
 {
     rw_plain_rows *rows = in->rows;
-    const rw_plain_pattern first = rw_plain_pattern_of(rows);
+    rw_plain_pattern first;
+    if (rows->more)
+        rw_plain_pattern_of(rows, &first);
     for (;;) {
         if (in->count == MOST_ROWS || !read_key(in))
             return false;
         add_row(in);
         if (!rows->more)
             return true;
-        if (!rw_plain_next(rows) || !rw_plain_has_pattern(rows, &first))
+        if (!rw_plain_next_like(rows, &first))
             return false;
     }
 }

@@ -199,22 +199,24 @@ static inline uint64_t number_of(const pgw_value *value)
 }
 
 /* A hash of the whole key is a fingerprint: equal keys have equal ones. */
-px_write_group_key px_write_group_key_of(const rw_table *table, const rw_key *key)
+static inline uint64_t fingerprint_of(const rw_table *table, const rw_key *key)
 {
-    px_write_group_key out = {
-        .hash = key->whole, .constant = key->all_known, .partition = key->partition};
-    if (!key->all_known)
-        return out;
-    if (table->hash_key_count == table->primary_key_count) {
-        out.fingerprint = key->whole;
-        return out;
-    }
+    if (table->hash_key_count == table->primary_key_count)
+        return key->whole;
     uint64_t mixed = 0;
     for (size_t i = 0; i < table->primary_key_count; i++) {
         /* The factor is odd: no two values of a column become one. */
         mixed = (mixed ^ number_of(&key->values[i])) * UINT64_C(0x9e3779b97f4a7c15);
         mixed ^= mixed >> 32;
     }
-    out.fingerprint = mixed;
-    return out;
+    return mixed;
+}
+
+px_write_group_key px_write_group_key_of(const rw_table *table, const rw_key *key)
+{
+    uint64_t fingerprint = key->all_known ? fingerprint_of(table, key) : 0;
+    return (px_write_group_key){.hash = key->whole,
+                                .fingerprint = fingerprint,
+                                .constant = key->all_known,
+                                .partition = key->partition};
 }
