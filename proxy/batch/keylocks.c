@@ -239,9 +239,10 @@ static void remove_claim(claim *c, px_write_group **ready)
 static px_write_group *remove_claims(px_write_group *write_group)
 {
     px_write_group *ready = NULL;
-    for (size_t i = 0; i < write_group->claim_count; i++)
-        if (write_group->claims[i].lock != NULL)
-            remove_claim(&write_group->claims[i], &ready);
+    claim *end = write_group->claims + write_group->claim_count;
+    for (claim *c = write_group->claims; c < end; c++)
+        if (c->lock != NULL)
+            remove_claim(c, &ready);
     write_group->claim_count = 0;
     write_group->claims_missing = 0;
     return ready;
@@ -272,22 +273,21 @@ static void hold_hashes(key_table *table)
  * rows. */
 static void claim_rows(px_write_group *write_group)
 {
-    for (size_t i = 0; i < write_group->row_count; i++) {
-        const px_write_group_key *key = &write_group->keys[i];
+    const px_write_group_key *keys = write_group->keys, *end = keys + write_group->row_count;
+    claim *places = write_group->claims;
+    for (const px_write_group_key *key = keys; key < end; key++, places += PLACES) {
         if (key->constant)
             continue;
-        claim *places = &write_group->claims[PLACES * i];
         key_table *table = write_group->tables[key->table].keys;
         places[0].lock = places[1].lock = NULL;
         hold_hashes(table);
         add_claim(places, write_group, find_lock(table, key->hash, 0, false), true);
     }
-    for (size_t i = 0; i < write_group->row_count; i++) {
-        const px_write_group_key *key = &write_group->keys[i];
+    places = write_group->claims;
+    for (const px_write_group_key *key = keys; key < end; key++, places += PLACES) {
         if (!key->constant)
             continue;
         key_table *table = write_group->tables[key->table].keys;
-        claim *places = &write_group->claims[PLACES * i];
         places[0].lock = places[1].lock = NULL;
         if (table->hashes)
             add_claim(places + 1, write_group, find_lock(table, key->hash, 0, false), false);
