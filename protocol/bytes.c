@@ -166,7 +166,7 @@ static inline void put_sixteen(char *to, uint64_t value)
 #endif
 }
 
-enum { MOST = 24 }; /* bytes that any number of 64 bits has room in */
+enum { MOST = PGW_DECIMAL_ROOM - 1 }; /* bytes that any number of 64 bits has room in */
 
 /* Writes one to four digits of a number below 10,000, and sixteen of `rest`; returns their end. */
 static inline char *put_many(char *to, uint32_t first, uint64_t rest)
@@ -200,25 +200,29 @@ static char *put_few(char *to, uint64_t value)
 }
 
 /* Writes the digits of a number; most hashes have more than sixteen. */
-static __attribute__((noinline)) char *put_digits(char *to, uint64_t value)
+char *pgw_put_unsigned(char *to, uint64_t value)
 {
     const uint64_t sixteen = UINT64_C(10000000000000000);
     uint64_t first = value / sixteen;
     return first > 0 ? put_many(to, (uint32_t)first, value - first * sixteen) : put_few(to, value);
 }
 
-void pgw_buf_add_decimal(pgw_buf *buf, int64_t value)
+char *pgw_put_decimal(char *to, int64_t value)
 {
-    char *to = pgw_buf_reserve(buf, 1 + MOST);
     bool minus = value < 0;
     *to = '-';
-    char *end = put_digits(to + minus, minus ? -(uint64_t)value : (uint64_t)value);
+    return pgw_put_unsigned(to + minus, minus ? -(uint64_t)value : (uint64_t)value);
+}
+
+void pgw_buf_add_decimal(pgw_buf *buf, int64_t value)
+{
+    char *end = pgw_put_decimal(pgw_buf_reserve(buf, PGW_DECIMAL_ROOM), value);
     buf->len = (size_t)(end - buf->ptr);
 }
 
 void pgw_buf_add_unsigned(pgw_buf *buf, uint64_t value)
 {
-    char *end = put_digits(pgw_buf_reserve(buf, MOST), value);
+    char *end = pgw_put_unsigned(pgw_buf_reserve(buf, PGW_DECIMAL_ROOM), value);
     buf->len = (size_t)(end - buf->ptr);
 }
 

@@ -92,6 +92,11 @@ void pgw_buf_add_i64(pgw_buf *buf, int64_t value);
 /* Appends the digits of `value` as printf("%lld") does, in less time. */
 void pgw_buf_add_decimal(pgw_buf *buf, int64_t value);
 void pgw_buf_add_unsigned(pgw_buf *buf, uint64_t value);
+enum { PGW_DECIMAL_ROOM = 25 }; /* bytes that any number of 64 bits has room in, with a minus */
+/* Writes the digits of `value` in PGW_DECIMAL_ROOM bytes, of which those behind the digits have no
+ * meaning; returns the end of the digits. */
+char *pgw_put_decimal(char *to, int64_t value);
+char *pgw_put_unsigned(char *to, uint64_t value);
 void pgw_buf_addf(pgw_buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void pgw_buf_clear(pgw_buf *buf); /* empties the buffer and keeps its memory */
 void pgw_buf_free(pgw_buf *buf);

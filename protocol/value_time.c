@@ -301,21 +301,34 @@ static bool match_infinity(pgw_slice text, bool *minus)
     return pgw_slice_ieq_str(text, "infinity");
 }
 
-/* Reads eight bytes that are those of the form, but for its zeros, which are any digits. Each byte
- * of the result is the number of the two digits that begin there. False: the bytes are others.
- * `marks`: which bytes of the form are no zeros. */
-static bool take_form(const char *at, const char *form, const char *marks, uint64_t *numbers)
+/* The highest bit of each of eight bytes. */
+#define TOPS UINT64_C(0x8080808080808080)
+
+static inline uint64_t word_at(const char *at)
 {
-    const uint64_t zeros = UINT64_C(0x3030303030303030), tops = UINT64_C(0x8080808080808080);
-    uint64_t bytes, wanted, fixed;
-    memcpy(&bytes, at, sizeof bytes);
-    memcpy(&wanted, form, sizeof wanted);
-    memcpy(&fixed, marks, sizeof fixed);
-    uint64_t digits = (bytes & ~fixed) | (zeros & fixed);
-    uint64_t above = digits + UINT64_C(0x4646464646464646), under = digits - zeros;
-    uint64_t first = le64toh(under);
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+/* Reads eight bytes that are those of the form, but for its zeros, which are any digits. Each byte
+ * of `numbers` is the number of the two digits that begin there. Returns 0, or bits of TOPS where
+ * the bytes are others. `room`: 0x76 for each digit of the form, which brings no digit to 0x80, and
+ * 0x7f for each other byte. */
+static inline uint64_t take_form(const char *at, const char *form, const char *room,
+                                 uint64_t *numbers)
+{
+    uint64_t digits = word_at(at) ^ word_at(form);
+    uint64_t first = le64toh(digits);
     *numbers = first * 10 + (first >> 8);
-    return ((bytes ^ wanted) & fixed) == 0 && ((digits | above | under) & tops) == 0;
+    return (digits | (digits + word_at(room))) & TOPS;
+}
+
+/* Whether no byte of `numbers`, which are below 0x80, is more than that of `most`, of which all are
+ * 0x80 or more: that much more than the limit. */
+static inline bool are_within(uint64_t numbers, uint64_t most)
+{
+    return ((most - numbers) & TOPS) == TOPS;
 }
 
 static unsigned number_at(uint64_t numbers, unsigned byte)
@@ -325,19 +338,25 @@ static unsigned number_at(uint64_t numbers, unsigned byte)
 
 bool pgw_time_usual(pgw_slice text, int64_t *usecs)
 {
-    enum { LENGTH = 22, LAST_DAY = 28, MOST_EAST = 14 };
+    enum { LENGTH = 22 };
+    const uint64_t most_date = UINT64_C(0xffff8cffffffffff);     /* month 12 */
+    const uint64_t most_day_time = UINT64_C(0xffbbffff97ffff9c); /* minute 59, hour 23, day 28 */
+    const uint64_t most_zone = UINT64_C(0xff8effffbbffffff);     /* 14 hours east, second 59 */
     const char *at = text.ptr;
     uint64_t date, day_time, time_zone;
-    if (text.len != LENGTH || !take_form(at, "0000-00-", "\0\0\0\0\377\0\0\377", &date) ||
-        !take_form(at + 8, "00 00:00", "\0\0\377\0\0\377\0\0", &day_time) ||
-        !take_form(at + 14, "00:00+00", "\0\0\377\0\0\377\0\0", &time_zone))
+    if (text.len != LENGTH)
+        return false;
+    uint64_t others = take_form(at, "0000-00-", "\x76\x76\x76\x76\x7f\x76\x76\x7f", &date);
+    others |= take_form(at + 8, "00 00:00", "\x76\x76\x7f\x76\x76\x7f\x76\x76", &day_time);
+    others |= take_form(at + 14, "00:00+00", "\x76\x76\x7f\x76\x76\x7f\x76\x76", &time_zone);
+    if (others != 0 || !are_within(date, most_date) || !are_within(day_time, most_day_time) ||
+        !are_within(time_zone, most_zone))
         return false;
     unsigned year = 100 * number_at(date, 0) + number_at(date, 2), month = number_at(date, 5);
     unsigned day = number_at(day_time, 0), hour = number_at(day_time, 3);
     unsigned minute = number_at(time_zone, 0), second = number_at(time_zone, 3);
     unsigned east = number_at(time_zone, 6);
-    if (year < 1000 || month < 1 || month > 12 || day < 1 || day > LAST_DAY || hour > 23 ||
-        minute > 59 || second > 59 || east > MOST_EAST)
+    if (year < 1000 || month < 1 || day < 1)
         return false;
     int64_t seconds = (int64_t)((hour * 60 + minute) * 60 + second) - (int64_t)east * 3600;
     *usecs = days_of(year, month, day) * USECS_PER_DAY + seconds * USECS_PER_SECOND;

@@ -31,9 +31,9 @@ typedef struct px_key_table {
     size_t slot_count, lock_count;
     lock *spare;
     size_t spare_count;
-    bool hashes;   /* rows of known keys hold their hashes, too: other rows may claim these */
-    size_t calm;   /* locks that were made since a row last claimed its hash alone */
-    uint64_t seed; /* random, so that clients cannot choose keys that share a slot */
+    bool hashes;       /* rows of known keys hold their hashes, too: other rows may claim these */
+    size_t calm;       /* locks that were made since a row last claimed its hash alone */
+    uint64_t seeds[2]; /* random, so that clients cannot choose keys that share a slot */
 } key_table;
 
 /* The tables of the process: as many as were ever configured, so they are only added, under the
@@ -52,8 +52,8 @@ static key_table *new_table(const char *name)
     pthread_mutex_init(&table->mutex, NULL);
     table->slot_count = FIRST_SLOTS;
     table->slots = pgw_calloc(table->slot_count, sizeof *table->slots);
-    if (getrandom(&table->seed, sizeof table->seed, GRND_NONBLOCK) < 0)
-        table->seed = (uintptr_t)table;
+    if (getrandom(table->seeds, sizeof table->seeds, GRND_NONBLOCK) < 0)
+        table->seeds[0] = ~(table->seeds[1] = (uintptr_t)table);
     return table;
 }
 
@@ -84,19 +84,13 @@ static key_table *take_table(const char *name)
 
 /* ---- locks, under their table's mutex ---- */
 
-/* The finalizer of MurmurHash3: every bit of the input moves every bit of the result. */
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ (x >> 33)) * UINT64_C(0xff51afd7ed558ccd);
-    x = (x ^ (x >> 33)) * UINT64_C(0xc4ceb9fe1a85ec53);
-    return x ^ (x >> 33);
-}
-
-/* The place of a lock: its lower bits say in which slot the lock stands. */
+/* The place of a lock: its lower bits say in which slot the lock stands. Every bit of the product
+ * depends on both seeds. */
 static uint64_t place_of(const key_table *table, uint64_t hash, uint64_t fingerprint, bool is_key)
 {
-    uint64_t mixed = mix(hash ^ table->seed);
-    return is_key ? mix(mixed + fingerprint + 1) : mixed;
+    unsigned __int128 product =
+        (unsigned __int128)(hash ^ table->seeds[0]) * ((fingerprint ^ table->seeds[1]) + is_key);
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
 static size_t slot_of(const key_table *table, uint64_t place)
@@ -139,14 +133,14 @@ static void grow(key_table *table)
     }
 }
 
+/* Memory for a lock, which is not zeroed. */
 static lock *new_lock(key_table *table)
 {
     lock *l = table->spare;
     if (l == NULL)
-        return pgw_calloc(1, sizeof *l);
+        return pgw_alloc(sizeof *l);
     table->spare = l->chain;
     table->spare_count--;
-    *l = (lock){0};
     return l;
 }
 
@@ -159,11 +153,8 @@ static lock *find_lock(key_table *table, uint64_t hash, uint64_t fingerprint, bo
     if (table->lock_count >= table->slot_count)
         grow(table);
     lock *l = new_lock(table);
-    l->table = table;
-    l->hash = hash;
-    l->fingerprint = fingerprint;
-    l->is_key = is_key;
-    l->place = place;
+    *l = (lock){
+        .table = table, .hash = hash, .fingerprint = fingerprint, .place = place, .is_key = is_key};
     put_lock(table, l);
     table->calm++;
     return l;
@@ -248,9 +239,10 @@ static void remove_claim(claim *c, px_write_group **ready)
 static px_write_group *remove_claims(px_write_group *write_group)
 {
     px_write_group *ready = NULL;
-    for (size_t i = 0; i < write_group->claim_count; i++)
-        if (write_group->claims[i].lock != NULL)
-            remove_claim(&write_group->claims[i], &ready);
+    claim *end = write_group->claims + write_group->claim_count;
+    for (claim *c = write_group->claims; c < end; c++)
+        if (c->lock != NULL)
+            remove_claim(c, &ready);
     write_group->claim_count = 0;
     write_group->claims_missing = 0;
     return ready;
@@ -281,22 +273,22 @@ static void hold_hashes(key_table *table)
  * rows. */
 static void claim_rows(px_write_group *write_group)
 {
-    for (size_t i = 0; i < write_group->row_count; i++) {
-        const px_write_group_key *key = &write_group->keys[i];
-        claim *places = &write_group->claims[PLACES * i];
-        places[0].lock = places[1].lock = NULL;
+    const px_write_group_key *keys = write_group->keys, *end = keys + write_group->row_count;
+    claim *places = write_group->claims;
+    for (const px_write_group_key *key = keys; key < end; key++, places += PLACES) {
         if (key->constant)
             continue;
         key_table *table = write_group->tables[key->table].keys;
+        places[0].lock = places[1].lock = NULL;
         hold_hashes(table);
         add_claim(places, write_group, find_lock(table, key->hash, 0, false), true);
     }
-    for (size_t i = 0; i < write_group->row_count; i++) {
-        const px_write_group_key *key = &write_group->keys[i];
-        key_table *table = write_group->tables[key->table].keys;
-        claim *places = &write_group->claims[PLACES * i];
+    places = write_group->claims;
+    for (const px_write_group_key *key = keys; key < end; key++, places += PLACES) {
         if (!key->constant)
             continue;
+        key_table *table = write_group->tables[key->table].keys;
+        places[0].lock = places[1].lock = NULL;
         if (table->hashes)
             add_claim(places + 1, write_group, find_lock(table, key->hash, 0, false), false);
         add_claim(places, write_group, find_lock(table, key->hash, key->fingerprint, true), true);

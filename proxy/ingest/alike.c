@@ -34,21 +34,27 @@ static const rw_table *table_of(const px_template *it)
 
 /* The client's bytes from `from` to the row's end, with its hash. `before`: two bytes, or NULL. */
 static void write_row(const origin *of, const row *it, const char *before, const char *from,
-                      bool guarded, pgw_buf *out)
+                      pgw_buf *out)
 {
     size_t len = (size_t)(of->text->text.ptr + it->close - from);
-    /* There is mostly room for the whole row. */
-    char *to = pgw_buf_reserve(out, len + 2 * PX_WRITE_GROUP_HASH_ROOM);
+    char *to = pgw_buf_reserve(out, len + 2 + 2 + RW_HASH_ROOM + 1);
     if (before != NULL)
         to = (char *)memcpy(to, before, 2) + 2;
     to = (char *)memcpy(to, from, len) + len;
     to = (char *)memcpy(to, ", ", 2) + 2;
+    to = rw_put_hash(of->table, it->hash, to);
+    *to++ = ')';
     out->len = (size_t)(to - out->ptr);
-    if (guarded)
-        pgw_buf_add_slice(out, of->like->guard_before);
+}
+
+/* The client's bytes from `from` to the row's end, with its hash, which is guarded. */
+static void write_guarded(const origin *of, const row *it, const char *from, pgw_buf *out)
+{
+    pgw_buf_add(out, from, (size_t)(of->text->text.ptr + it->close - from));
+    pgw_buf_add_str(out, ", ");
+    pgw_buf_add_slice(out, of->like->guard_before);
     rw_render_hash(of->table, it->hash, out);
-    if (guarded)
-        pgw_buf_add_slice(out, of->like->guard_behind);
+    pgw_buf_add_slice(out, of->like->guard_behind);
     pgw_buf_add_byte(out, ')');
 }
 
@@ -58,7 +64,7 @@ static void write_rows(const void *from, size_t statement, pgw_buf *out)
     (void)statement;
     for (size_t r = 0; r < of->count; r++)
         write_row(of, &of->rows[r], r > 0 ? ",\n" : NULL, of->text->text.ptr + of->rows[r].open,
-                  false, out);
+                  out);
 }
 
 static void write_alone(const void *from, pgw_buf *out)
@@ -67,10 +73,9 @@ static void write_alone(const void *from, pgw_buf *out)
     const char *text = of->text->text.ptr;
     size_t at = px_template_insert(of->like)->values + px_template_offset(of->like);
     pgw_buf_add_slice(out, of->like->before);
-    for (size_t r = 0; r < of->count; r++) {
-        write_row(of, &of->rows[r], NULL, text + at, r == 0, out);
-        at = of->rows[r].close + 1;
-    }
+    write_guarded(of, &of->rows[0], text + at, out);
+    for (size_t r = 1; r < of->count; r++)
+        write_row(of, &of->rows[r], NULL, text + of->rows[r - 1].close + 1, out);
     pgw_buf_add_slice(out, of->like->behind);
 }
 
@@ -89,42 +94,43 @@ typedef struct filling {
     pgw_reading reading;
     rw_key key;                 /* The key of the row at hand. */
     size_t count;               /* The number of rows that were read. */
+    size_t bytes;               /* The bytes of these rows. */
     row first;                  /* Where a lone row stands in the text. */
     px_write_group_key claimed; /* What is claimed for a lone row. */
     pgw_buf found, keys;        /* Places and keys of many rows, one behind the other. */
+    row *places;                /* The places of the rows, `first` or in `found`. */
+    px_write_group_key *claims; /* The keys of the rows, `claimed` or in `keys`. */
+    size_t room;                /* How many rows there is room for. */
 } filling;
 
 /* Memory for the key of the row at hand, and for an error that nobody hears of. */
-typedef struct room {
+typedef struct key_memory {
     pgw_value values[PX_TEMPLATE_KEY];
     bool known[PX_TEMPLATE_KEY];
     pgw_error error;
-} room;
+} key_memory;
 
-static bool read_quickly(const filling *in, const px_key_cell *of, const rw_plain_cell *cell,
-                         pgw_value *out)
+/* Reads a cell of the key that is a number. False: it is to be read otherwise. */
+static inline bool read_number(const filling *in, const px_key_cell *of, int64_t *out)
 {
-    pgw_slice text = in->rows->text;
-    int64_t integer = 0;
-    bool read = false;
-    if (of->quick == PX_READ_INTEGER && cell->kind == RW_PLAIN_INTEGER)
-        read = rw_plain_integer(cell, &integer) && integer >= of->least && integer <= of->most;
-    else if (of->quick == PX_READ_TIMESTAMPTZ && cell->kind == RW_PLAIN_STRING)
-        read = pgw_time_usual((pgw_slice){text.ptr + cell->start + 1, cell->end - cell->start - 2},
-                              &integer);
-    *out = (pgw_value){.type = in->table->columns[of->column].type, .as.integer = integer};
-    return read;
+    const rw_plain_cell *cell = &in->rows->cells[of->cell];
+    if (of->quick == PX_READ_INTEGER)
+        return cell->kind == RW_PLAIN_INTEGER && rw_plain_integer(cell, out) && *out >= of->least &&
+               *out <= of->most;
+    pgw_slice inner = {in->rows->text.ptr + cell->start + 1, cell->end - cell->start - 2};
+    return of->quick == PX_READ_TIMESTAMPTZ && cell->kind == RW_PLAIN_STRING &&
+           pgw_time_usual(inner, out);
 }
 
 /* Reads a cell of the key. False: its value is not certain, or the statement would check something
  * else. */
-static bool read_cell(const filling *in, const px_key_cell *of, pgw_value *out)
+static __attribute__((noinline)) bool read_cell(const filling *in, const px_key_cell *of,
+                                                pgw_value *out)
 {
-    const rw_plain_cell *cell = &in->rows->cells[of->cell];
-    if (read_quickly(in, of, cell, out))
+    if (of->quick == PX_READ_NOTHING)
         return true;
     rw_cell whole;
-    rw_plain_read(in->rows->text, cell, in->reading.arena, &whole);
+    rw_plain_read(in->rows->text, &in->rows->cells[of->cell], in->reading.arena, &whole);
     if (of->ends_in_blank && whole.text.len > 0 && whole.text.ptr[whole.text.len - 1] == ' ')
         return false;
     const rw_column *column = &in->table->columns[of->column];
@@ -133,34 +139,58 @@ static bool read_cell(const filling *in, const px_key_cell *of, pgw_value *out)
            !out->null;
 }
 
+static uint64_t hash_of(const filling *in)
+{
+    const rw_table *table = in->table;
+    const pgw_value *values = in->key.values;
+    pgw_value several[PX_TEMPLATE_KEY];
+    if (table->hash_key_count == 1)
+        return rw_hash_whole(table, &values[in->like->hashed[0]]);
+    for (size_t h = 0; h < table->hash_key_count; h++)
+        several[h] = values[in->like->hashed[h]];
+    return rw_hash_whole(table, several);
+}
+
+/* Reads a key, whose values have the types of their columns. */
 static bool read_key(filling *in)
 {
     const rw_table *table = in->table;
     rw_key *key = &in->key;
-    pgw_value hashed[PX_TEMPLATE_KEY];
-    for (size_t k = 0; k < table->primary_key_count; k++)
-        if (key->known[k] && !read_cell(in, &in->like->key[k], &key->values[k]))
+    const px_key_cell *of = in->like->key;
+    for (pgw_value *value = key->values, *end = value + table->primary_key_count; value < end;
+         value++, of++)
+        if (!read_number(in, of, &value->as.integer) && !read_cell(in, of, value))
             return false;
-    for (size_t h = 0; h < table->hash_key_count; h++)
-        hashed[h] = key->values[in->like->hashed[h]];
-    key->whole = rw_hash_whole(table, hashed);
+    key->whole = hash_of(in);
     key->hash = rw_hash_stored(table, key->whole);
     key->partition = px_map_partition(in->worker, table, key->hash);
     return px_bind_within(in->worker, table, in->rows->close - in->rows->open, key);
 }
 
+/* Makes room for more rows: for as many as there are in a text whose rows are as long as the first,
+ * if these are not too many. */
+static __attribute__((noinline)) void make_room(filling *in)
+{
+    enum { MOST_AT_ONCE = 4096 };
+    size_t one = in->rows->close - in->rows->open, more = in->rows->text.len / one + 1;
+    more = more < MOST_AT_ONCE ? more : MOST_AT_ONCE;
+    in->found.len = in->count * sizeof *in->places;
+    in->keys.len = in->count * sizeof *in->claims;
+    pgw_buf_reserve(&in->found, more * sizeof *in->places);
+    pgw_buf_reserve(&in->keys, more * sizeof *in->claims);
+    in->places = (row *)(void *)in->found.ptr;
+    in->claims = (px_write_group_key *)(void *)in->keys.ptr;
+    in->room = in->count + more;
+}
+
 static void add_row(filling *in)
 {
-    row *found = &in->first;
-    px_write_group_key *claimed = &in->claimed;
-    if (in->count++ > 0 || in->rows->more) {
-        found = (row *)pgw_buf_reserve(&in->found, sizeof *found);
-        claimed = (px_write_group_key *)pgw_buf_reserve(&in->keys, sizeof *claimed);
-        in->found.len += sizeof *found;
-        in->keys.len += sizeof *claimed;
-    }
-    *found = (row){(uint32_t)in->rows->open, (uint32_t)in->rows->close, in->key.hash};
-    *claimed = px_write_group_key_of(in->table, &in->key);
+    const rw_plain_rows *rows = in->rows;
+    if (in->count == in->room)
+        make_room(in);
+    in->places[in->count] = (row){(uint32_t)rows->open, (uint32_t)rows->close, in->key.hash};
+    in->claims[in->count++] = px_write_group_key_of(in->table, &in->key);
+    in->bytes += rows->close + 1 - rows->open;
 }
 
 /* Makes a buffer of many rows, or `one`, the write group's. */
@@ -171,19 +201,38 @@ static void *keep_all(px_write_group *write_group, pgw_buf *many, const void *on
     return (void *)kept.ptr;
 }
 
-static bool read_rows(filling *in)
+/* Reads the rows of a text of many. */
+static __attribute__((noinline)) bool read_many(filling *in)
 {
     rw_plain_rows *rows = in->rows;
-    const rw_plain_pattern first = rw_plain_pattern_of(rows);
+    rw_plain_pattern first;
+    rw_plain_pattern_of(rows, &first);
+    in->room = 0;
     for (;;) {
         if (in->count == MOST_ROWS || !read_key(in))
             return false;
         add_row(in);
         if (!rows->more)
-            return true;
-        if (!rw_plain_next(rows) || !rw_plain_has_pattern(rows, &first))
+            break;
+        if (!rw_plain_next_like(rows, &first))
             return false;
     }
+    in->found.len = in->count * sizeof *in->places;
+    in->keys.len = in->count * sizeof *in->claims;
+    return true;
+}
+
+static bool read_rows(filling *in)
+{
+    in->places = &in->first;
+    in->claims = &in->claimed;
+    in->room = 1;
+    if (in->rows->more)
+        return read_many(in);
+    if (!read_key(in))
+        return false;
+    add_row(in);
+    return true;
 }
 
 /* The values of a lone row, with the hash behind them, in the text's arena; NULL: not all of them
@@ -214,14 +263,14 @@ static const pgw_slice *lift(const filling *in)
 }
 
 /* Adds rows, which take as much in a batch as if they had been parsed. */
-static void add_rows(px_write_group *write_group, filling *in, const row *rows)
+static void add_rows(px_write_group *write_group, filling *in)
 {
     struct px_write_group_statement *statement = write_group->statements;
     statement->bytes = in->count * PX_WRITE_GROUP_HASH_ROOM;
     if (write_group->kind != PX_WRITE_GROUP_ROWS)
         statement->bytes += in->text->text.len - in->like->outside + in->like->added;
-    for (size_t r = 0; r < in->count && write_group->kind == PX_WRITE_GROUP_ROWS; r++)
-        statement->bytes += rows[r].close + 1 - rows[r].open;
+    else
+        statement->bytes += in->bytes;
     px_write_group_set_keys(
         write_group, keep_all(write_group, &in->keys, &in->claimed, sizeof in->claimed), in->count);
     write_group->bytes += write_group->head.len + write_group->tail.len +
@@ -232,7 +281,7 @@ static void set_source(px_write_group *write_group, filling *in)
 {
     origin *of = pgw_arena_alloc(&write_group->arena, sizeof *of);
     const row *rows = keep_all(write_group, &in->found, &in->first, sizeof in->first);
-    add_rows(write_group, in, rows);
+    add_rows(write_group, in);
     *of = (origin){in->text, in->like, in->table, rows, in->count};
     px_text_take(in->text);
     write_group->source = (px_write_group_source){of, write_rows, write_alone, drop_origin};
@@ -334,7 +383,8 @@ static void set_asked(px_text *text, const px_alike_asked *asked)
 }
 
 /* Reads a text in `memory`; the caller is to end_filling(). False: it is to be parsed. */
-static bool fill(filling *in, px_worker *worker, px_likeness *of, const pgw_env *env, room *memory)
+static bool fill(filling *in, px_worker *worker, px_likeness *of, const pgw_env *env,
+                 key_memory *memory)
 {
     *in = (filling){.worker = worker,
                     .table = table_of(of->like),
@@ -343,8 +393,10 @@ static bool fill(filling *in, px_worker *worker, px_likeness *of, const pgw_env 
                     .rows = &of->rows,
                     .key = {.values = memory->values, .known = memory->known, .all_known = true}};
     in->reading = (pgw_reading){env, &in->text->arena, &memory->error};
-    for (size_t k = 0; k < PX_TEMPLATE_KEY; k++) {
-        memory->known[k] = of->like->key[k].quick != PX_READ_NOTHING;
+    for (size_t k = 0; k < in->table->primary_key_count; k++) {
+        const px_key_cell *cell = &of->like->key[k];
+        memory->known[k] = cell->quick != PX_READ_NOTHING;
+        memory->values[k] = (pgw_value){.type = in->table->columns[cell->column].type};
         in->key.all_known = in->key.all_known && memory->known[k];
     }
     of->rows.text = in->text->text;
@@ -365,7 +417,7 @@ static px_text *end_filling(filling *in, bool good)
 px_text *px_alike_text(px_worker *worker, px_likeness *of, const pgw_env *env, size_t *rows)
 {
     filling in;
-    room memory;
+    key_memory memory;
     bool good = fill(&in, worker, of, env, &memory);
     *rows = in.count;
     return end_filling(&in, good);
@@ -376,7 +428,7 @@ px_write_group *px_alike_write_group(px_submitter *submitter, const px_standing 
                                      const px_alike_asked *asked, px_text **text)
 {
     filling in;
-    room memory;
+    key_memory memory;
     px_write_group *write_group = NULL;
     if (fill(&in, submitter->worker, of, env, &memory))
         write_group = make_write_group(submitter, standing, &in);

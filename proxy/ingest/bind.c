@@ -191,30 +191,34 @@ static __attribute__((noinline)) uint64_t number_of_bytes(const pgw_value *value
 static inline uint64_t number_of(const pgw_value *value)
 {
     uint32_t type = value->type;
-    if (value->null)
-        return UINT64_C(0x85ebca77c2b2ae63); /* an arbitrary number for NULL */
-    if (type == PGW_INT8 || type == PGW_INT4 || type == PGW_TIMESTAMPTZ || type == PGW_TIMESTAMP)
+    bool counted =
+        type == PGW_INT8 || type == PGW_INT4 || type == PGW_TIMESTAMPTZ || type == PGW_TIMESTAMP;
+    if (counted && !value->null)
         return (uint64_t)value->as.integer;
-    return number_of_bytes(value);
+    return value->null ? UINT64_C(0x85ebca77c2b2ae63) /* an arbitrary number for NULL */
+                       : number_of_bytes(value);
 }
 
 /* A hash of the whole key is a fingerprint: equal keys have equal ones. */
-px_write_group_key px_write_group_key_of(const rw_table *table, const rw_key *key)
+static inline uint64_t fingerprint_of(const rw_table *table, const rw_key *key)
 {
-    px_write_group_key out = {
-        .hash = key->whole, .constant = key->all_known, .partition = key->partition};
-    if (!key->all_known)
-        return out;
-    if (table->hash_key_count == table->primary_key_count) {
-        out.fingerprint = key->whole;
-        return out;
-    }
+    if (table->hash_key_count == table->primary_key_count)
+        return key->whole;
     uint64_t mixed = 0;
-    for (size_t i = 0; i < table->primary_key_count; i++) {
+    const pgw_value *end = key->values + table->primary_key_count;
+    for (const pgw_value *value = key->values; value < end; value++) {
         /* The factor is odd: no two values of a column become one. */
-        mixed = (mixed ^ number_of(&key->values[i])) * UINT64_C(0x9e3779b97f4a7c15);
+        mixed = (mixed ^ number_of(value)) * UINT64_C(0x9e3779b97f4a7c15);
         mixed ^= mixed >> 32;
     }
-    out.fingerprint = mixed;
-    return out;
+    return mixed;
+}
+
+px_write_group_key px_write_group_key_of(const rw_table *table, const rw_key *key)
+{
+    uint64_t fingerprint = key->all_known ? fingerprint_of(table, key) : 0;
+    return (px_write_group_key){.hash = key->whole,
+                                .fingerprint = fingerprint,
+                                .constant = key->all_known,
+                                .partition = key->partition};
 }

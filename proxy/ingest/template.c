@@ -439,9 +439,10 @@ static void keep_template(struct px_templates *all, px_template *it)
 /* Whether all rows are plain, and like the first one, which is read. */
 static bool are_plain(rw_plain_rows *rows)
 {
-    const rw_plain_pattern first = rw_plain_pattern_of(rows);
+    rw_plain_pattern first;
+    rw_plain_pattern_of(rows, &first);
     while (rows->more)
-        if (!rw_plain_next(rows) || !rw_plain_has_pattern(rows, &first))
+        if (!rw_plain_next_like(rows, &first))
             return false;
     return true;
 }

@@ -1,10 +1,16 @@
 #include "rewrite/insert/plain_rows.h"
 
+#include "protocol/digits.h"
+
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 enum {
     MOST_HEAD = 1024, /* Bytes up to VALUES that are looked through. */
-    MOST_TEXT = 1 << 30
+    MOST_TEXT = 1 << 30,
+    AT_ONCE = 16 /* Bytes of a string that are looked at together; no INSERT is shorter. */
 };
 
 enum { BLANK = 1, DIGIT = 2, WORD = 4 };
@@ -46,7 +52,7 @@ static const char *behind_values(const char *at)
 
 bool rw_plain_begin(pgw_slice text, rw_plain_rows *rows)
 {
-    if (text.len == 0 || text.len > MOST_TEXT)
+    if (text.len < AT_ONCE || text.len > MOST_TEXT)
         return false;
     const char *at = skip_blanks(text.ptr), *behind = NULL;
     if (!is_word(at, "insert", 6))
@@ -59,27 +65,53 @@ bool rw_plain_begin(pgw_slice text, rw_plain_rows *rows)
         return false;
     rows->text = text;
     rows->values = (size_t)(behind - text.ptr);
-    rows->close = (size_t)(skip_blanks(behind) - text.ptr) - 1;
-    rows->escapes = memchr(behind, '\\', text.len - rows->values) != NULL;
+    rows->next = (size_t)(skip_blanks(behind) - text.ptr);
     rows->more = false;
     return true;
 }
 
-/* The place behind the string that opens at `at`; NULL: it does not end, or has backslashes. */
-static const char *read_string(const rw_plain_rows *rows, const char *at, rw_plain_cell *cell)
+/* Which of the AT_ONCE bytes from `at` on are quotes or backslashes: the first byte is the lowest
+ * bit. */
+static unsigned find_marks(const char *at)
 {
-    const char *from = at + 1, *end = rows->text.ptr + rows->text.len;
-    const char *quote = memchr(from, '\'', (size_t)(end - from));
-    cell->kind = RW_PLAIN_STRING;
-    while (quote != NULL && quote[1] == '\'') {
-        cell->doubled = true;
-        quote = memchr(quote + 2, '\'', (size_t)(end - quote - 2));
+#ifdef __SSE2__
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+    __m128i quotes = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\''));
+    __m128i backslashes = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
+    return (unsigned)_mm_movemask_epi8(_mm_or_si128(quotes, backslashes));
+#else
+    unsigned marks = 0;
+    for (unsigned i = 0; i < AT_ONCE; i++)
+        marks |= (unsigned)(at[i] == '\'' || at[i] == '\\') << i;
+    return marks;
+#endif
+}
+
+/* Where the next quote or backslash is, or `end`, before which there are at least AT_ONCE bytes of
+ * text. */
+static inline const char *next_mark(const char *at, const char *end)
+{
+    unsigned marks = 0;
+    for (const char *last = end - AT_ONCE; at <= last; at += AT_ONCE) {
+        marks = find_marks(at);
+        if (marks != 0)
+            return at + __builtin_ctz(marks);
     }
-    if (quote == NULL || !rows->escapes)
-        return quote != NULL ? quote + 1 : NULL;
-    if (memchr(from, '\\', (size_t)(quote - from)) != NULL)
-        return NULL;
-    return quote + 1;
+    marks = find_marks(end - AT_ONCE) >> (AT_ONCE - (end - at));
+    return marks != 0 ? at + __builtin_ctz(marks) : end;
+}
+
+/* The place behind the string that opens at `at`; NULL: it does not end, or has backslashes. */
+static inline const char *read_string(const char *at, const char *end, rw_plain_cell *cell)
+{
+    cell->kind = RW_PLAIN_STRING;
+    cell->minus = cell->doubled = false;
+    for (at = next_mark(at + 1, end); *at == '\''; at = next_mark(at + 2, end)) {
+        if (at[1] != '\'')
+            return at + 1;
+        cell->doubled = true;
+    }
+    return NULL;
 }
 
 static const char *skip_digits(const char *at)
@@ -89,16 +121,35 @@ static const char *skip_digits(const char *at)
     return at;
 }
 
+/* Reads the digits behind those that make `number`, or the last ones of a text; returns the place
+ * behind them. */
+static __attribute__((noinline)) const char *read_more_digits(const char *at, uint64_t *number)
+{
+    for (; class_of(at) & DIGIT; at++)
+        *number = *number * 10 + (uint64_t)(*at - '0');
+    return at;
+}
+
+/* The place behind the digits at `at`; `number` is the one that they make, modulo 2^64. */
+static inline const char *read_digits(const char *at, const char *end, uint64_t *number)
+{
+    enum { FEW = 8 };
+    *number = 0;
+    if (end - at < FEW)
+        return read_more_digits(at, number);
+    size_t len = pgw_leading_digits(at, number);
+    return len < FEW ? at + len : read_more_digits(at + len, number);
+}
+
 /* A minus is part of the number right behind it. */
-static const char *read_number(const char *at, rw_plain_cell *cell)
+static inline const char *read_number(const char *at, const char *end, rw_plain_cell *cell)
 {
     cell->minus = *at == '-';
-    const char *from = at + cell->minus, *to = from;
-    for (unsigned digit; (digit = (unsigned)*to - '0') <= 9; to++)
-        cell->number = cell->number * 10 + digit;
+    cell->doubled = false;
+    const char *from = at + cell->minus, *to = read_digits(from, end, &cell->number);
+    cell->kind = RW_PLAIN_INTEGER;
     if (to == from)
         return NULL;
-    cell->kind = RW_PLAIN_INTEGER;
     if (*to != '.')
         return to;
     cell->kind = RW_PLAIN_DECIMAL;
@@ -120,71 +171,156 @@ static const char *read_word(rw_plain_rows *rows, const char *at, rw_plain_cell 
         if ((*at | 32) != *words[i].word || !is_word(at, words[i].word, words[i].len))
             continue;
         cell->kind = (uint8_t)words[i].kind;
+        cell->minus = cell->doubled = false;
         rows->defaults = rows->defaults || words[i].kind == RW_PLAIN_DEFAULT;
         return at + words[i].len;
     }
     return NULL;
 }
 
-/* The place behind the cell at `at` and the blanks that follow it; NULL: the cell is not plain. */
-static const char *read_cell(rw_plain_rows *rows, const char *at)
+/* The place behind the cell that begins at `at`, or behind the blanks there; NULL: it is not
+ * plain. */
+static inline const char *read_cell(rw_plain_rows *rows, const char *at, rw_plain_cell *cell)
 {
-    pgw_slice text = rows->text;
-    if (rows->cell_count == RW_PLAIN_CELLS)
-        return NULL;
-    rw_plain_cell *cell = &rows->cells[rows->cell_count++];
-    *cell = (rw_plain_cell){.start = (uint32_t)(at - text.ptr)};
+    const char *base = rows->text.ptr, *end = base + rows->text.len;
+    unsigned class = class_of(at);
+    if (class & BLANK) {
+        at = skip_blanks(at + 1);
+        class = class_of(at);
+    }
+    cell->start = (uint32_t)(at - base);
     if (*at == '\'')
-        at = read_string(rows, at, cell);
-    else if (class_of(at) & WORD)
+        at = read_string(at, end, cell);
+    else if (class & WORD)
         at = read_word(rows, at, cell);
     else
-        at = read_number(at, cell);
-    if (at == NULL)
-        return NULL;
-    cell->end = (uint32_t)(at - text.ptr);
-    return skip_blanks(at);
+        at = read_number(at, end, cell);
+    cell->end = (uint32_t)(at - base);
+    return at;
 }
 
 bool rw_plain_next(rw_plain_rows *rows)
 {
-    const char *base = rows->text.ptr, *at = skip_blanks(base + rows->close + 1);
-    if (rows->more)
-        at = skip_blanks(at + 1);
+    const char *base = rows->text.ptr, *at = base + rows->next;
+    rw_plain_cell *cell = rows->cells, *last = cell + RW_PLAIN_CELLS;
     if (*at != '(')
         return false;
-    rows->open = (size_t)(at - base);
-    rows->cell_count = 0;
+    rows->open = rows->next;
     rows->defaults = false;
     do {
-        at = read_cell(rows, skip_blanks(at + 1));
+        at = cell < last ? read_cell(rows, at + 1, cell++) : NULL;
         if (at == NULL)
             return false;
+        at = skip_blanks(at);
     } while (*at == ',');
     if (*at != ')')
         return false;
+    rows->cell_count = (size_t)(cell - rows->cells);
     rows->close = (size_t)(at - base);
-    rows->more = *skip_blanks(at + 1) == ',';
+    at = skip_blanks(at + 1);
+    rows->more = *at == ',';
+    if (rows->more)
+        rows->next = (size_t)(skip_blanks(at + 1) - base);
     return true;
 }
 
-rw_plain_pattern rw_plain_pattern_of(const rw_plain_rows *rows)
+/* ---- rows like the first one ---- */
+
+static bool is_string(const rw_plain_cell *cell)
 {
-    rw_plain_pattern it = {.cells = rows->cell_count, .any = rows->defaults};
-    for (size_t i = 0; i < it.cells; i++)
-        it.defaults[i / 64] |= (uint64_t)(rows->cells[i].kind == RW_PLAIN_DEFAULT) << i % 64;
-    return it;
+    return cell->kind == RW_PLAIN_STRING;
 }
 
-bool rw_plain_has_pattern(const rw_plain_rows *rows, const rw_plain_pattern *pattern)
+/* Makes a gap of the text from `from` to `to`. False: it is too long. */
+static bool set_gap(const rw_plain_rows *rows, size_t from, size_t to, rw_plain_gap *gap)
+{
+    static const char ones[sizeof gap->mask] = "\377\377\377\377\377\377\377\377";
+    if (to - from > sizeof gap->bytes)
+        return false;
+    gap->len = (uint8_t)(to - from);
+    memcpy(&gap->bytes, rows->text.ptr + from, to - from);
+    memcpy(&gap->mask, ones, to - from);
+    return true;
+}
+
+/* Learns how rows are written. False: no rows can be read like that. */
+static bool learn_gaps(const rw_plain_rows *rows, rw_plain_pattern *out)
+{
+    if (!rows->more || out->any || out->cells > RW_PLAIN_QUICK)
+        return false;
+    size_t from = rows->open;
+    for (size_t i = 0; i < out->cells; i++) {
+        const rw_plain_cell *cell = &rows->cells[i];
+        bool string = is_string(cell);
+        if (cell->kind > RW_PLAIN_DECIMAL ||
+            !set_gap(rows, from, cell->start + string, &out->gaps[i]))
+            return false;
+        out->gaps[i].string = string;
+        from = cell->end - string;
+    }
+    out->from_close = rows->next - rows->close;
+    return set_gap(rows, from, rows->next, &out->gaps[out->cells]);
+}
+
+void rw_plain_pattern_of(const rw_plain_rows *rows, rw_plain_pattern *out)
+{
+    *out = (rw_plain_pattern){.cells = rows->cell_count, .any = rows->defaults};
+    for (size_t i = 0; i < out->cells; i++)
+        out->defaults[i / 64] |= (uint64_t)(rows->cells[i].kind == RW_PLAIN_DEFAULT) << i % 64;
+    out->quick = learn_gaps(rows, out);
+}
+
+static bool has_pattern(const rw_plain_rows *rows, const rw_plain_pattern *pattern)
 {
     bool has = rows->cell_count == pattern->cells;
-    if (!pattern->any && !rows->defaults)
-        return has;
     for (size_t i = 0; i < rows->cell_count && has; i++)
         has =
             (rows->cells[i].kind == RW_PLAIN_DEFAULT) == (pattern->defaults[i / 64] >> i % 64 & 1);
     return has;
+}
+
+/* Reads the next row if it is written like the first one and another row follows. A string ends at
+ * its first quote or backslash, for in the gap behind it there is one quote. */
+static bool read_by_gaps(rw_plain_rows *rows, const rw_plain_pattern *pattern)
+{
+    const char *base = rows->text.ptr, *end = base + rows->text.len, *at = base + rows->next;
+    const char *last = end - sizeof(uint64_t);
+    rw_plain_cell *cell = rows->cells;
+    const rw_plain_gap *gap = pattern->gaps, *behind = gap + pattern->cells;
+    for (;; cell++, gap++) {
+        uint64_t bytes;
+        if (at > last)
+            return false;
+        memcpy(&bytes, at, sizeof bytes);
+        if (((bytes ^ gap->bytes) & gap->mask) != 0)
+            return false;
+        at += gap->len;
+        if (gap == behind)
+            break;
+        if (gap->string) {
+            cell->start = (uint32_t)(at - base) - 1;
+            cell->kind = RW_PLAIN_STRING;
+            cell->minus = cell->doubled = false;
+            at = next_mark(at, end);
+            cell->end = (uint32_t)(at - base) + 1;
+            continue;
+        }
+        cell->start = (uint32_t)(at - base);
+        at = read_number(at, end, cell);
+        if (at == NULL)
+            return false;
+        cell->end = (uint32_t)(at - base);
+    }
+    rows->open = rows->next;
+    rows->next = (size_t)(at - base);
+    rows->close = rows->next - pattern->from_close;
+    return true;
+}
+
+bool rw_plain_next_like(rw_plain_rows *rows, const rw_plain_pattern *pattern)
+{
+    return (pattern->quick && read_by_gaps(rows, pattern)) ||
+           (rw_plain_next(rows) && has_pattern(rows, pattern));
 }
 
 pgw_slice rw_plain_tail(const rw_plain_rows *rows)

@@ -36,29 +36,43 @@ typedef struct rw_plain_rows {
     pgw_slice text;
     size_t values;      /* Offset behind the word VALUES. */
     size_t open, close; /* Offsets of the parentheses of the row that was read last. */
-    bool escapes;       /* There are backslashes in the text. */
+    size_t next;        /* Offset where the next row is to begin, if there is one. */
     bool more;          /* A comma follows the row that was read last, and so another row. */
     bool defaults;      /* There is a DEFAULT in the row that was read last. */
     size_t cell_count;
     rw_plain_cell cells[RW_PLAIN_CELLS]; /* Cells of the row that was read last. */
 } rw_plain_rows;
 
-/* How many cells a row has, and which of them are DEFAULT. */
+/* What stands before a cell: all that is written between what the cell and the one before it hold.
+ * Quotes are part of it. */
+typedef struct rw_plain_gap {
+    uint64_t bytes, mask; /* Eight bytes, and which of them are the gap's. */
+    uint8_t len;
+    bool string; /* A string follows; else a number. */
+} rw_plain_gap;
+
+enum { RW_PLAIN_QUICK = 32 /* Rows of more cells are not read by their gaps. */ };
+
+/* How many cells a row has, and which of them are DEFAULT; and how rows are written that follow
+ * each other, if these are of strings and numbers and there is little between them. */
 typedef struct rw_plain_pattern {
     size_t cells;
     bool any; /* Some cells are DEFAULT. */
     uint64_t defaults[RW_PLAIN_CELLS / 64];
+    bool quick;        /* Rows can be read by the gaps. */
+    size_t from_close; /* How far the next row begins behind a row's closing parenthesis. */
+    rw_plain_gap gaps[RW_PLAIN_QUICK + 1]; /* The last gap ends where the next row begins. */
 } rw_plain_pattern;
 
 /* Whether the text may be an INSERT with plain rows, as far as its first row; to be called only
  * where standard_conforming_strings is on. A NUL must stand behind the text. */
 PGW_MUST_CHECK bool rw_plain_begin(pgw_slice text, rw_plain_rows *rows);
-/* Reads the first row, and the next one while there are more. False: the row is not plain. */
+/* Reads the first row, or the next one where there are more. False: the row is not plain. */
 PGW_MUST_CHECK bool rw_plain_next(rw_plain_rows *rows);
-/* The pattern of the row that was read last; whether that row has a given pattern. */
-rw_plain_pattern rw_plain_pattern_of(const rw_plain_rows *rows);
-PGW_MUST_CHECK bool rw_plain_has_pattern(const rw_plain_rows *rows,
-                                         const rw_plain_pattern *pattern);
+/* Fills the pattern of the row that was read last, which is what all rows are to have. */
+void rw_plain_pattern_of(const rw_plain_rows *rows, rw_plain_pattern *out);
+/* Reads the next row. False: the row is not plain, or has another pattern. */
+PGW_MUST_CHECK bool rw_plain_next_like(rw_plain_rows *rows, const rw_plain_pattern *pattern);
 /* The text behind the row that was read last. */
 pgw_slice rw_plain_tail(const rw_plain_rows *rows);
 /* Writes the text up to the end of its first row, which was read last, without the constants; if it

@@ -108,14 +108,22 @@ static void put_spliced(writer *w, size_t from, size_t to, bool last)
 
 /* Writes a constant of type int8. -9223372036854775808 is quoted: where the minus is an operator,
  * it is applied to a number that is too large. */
+char *rw_put_hash(const rw_table *table, uint64_t hash, char *to)
+{
+    if (table->hash_type != RW_HASH_INT8)
+        return pgw_put_unsigned(to, hash);
+    if (hash != (uint64_t)INT64_MIN)
+        return pgw_put_decimal(to, (int64_t)hash);
+    *to = '\'';
+    to = pgw_put_decimal(to + 1, INT64_MIN);
+    *to = '\'';
+    return to + 1;
+}
+
 void rw_render_hash(const rw_table *table, uint64_t hash, pgw_buf *out)
 {
-    bool smallest = table->hash_type == RW_HASH_INT8 && hash == (uint64_t)INT64_MIN;
-    if (smallest)
-        pgw_buf_add_byte(out, '\'');
-    rw_hash_print(table, hash, out);
-    if (smallest)
-        pgw_buf_add_byte(out, '\'');
+    char *to = pgw_buf_reserve(out, RW_HASH_ROOM);
+    out->len = (size_t)(rw_put_hash(table, hash, to) - out->ptr);
 }
 
 static void add_hash(const writer *w, rw_hash_form form, uint64_t hash, size_t row, pgw_buf *text)

@@ -35,6 +35,9 @@ void rw_render_row(const rw_insert *insert, size_t row, uint64_t hash, bool guar
 void rw_render_tail(const rw_insert *insert, pgw_buf *out);
 /* Writes the hash as a row has it: a constant of type int8 or numeric. */
 void rw_render_hash(const rw_table *table, uint64_t hash, pgw_buf *out);
+enum { RW_HASH_ROOM = PGW_DECIMAL_ROOM + 2 }; /* bytes of a hash as a constant, with quotes */
+/* Writes a hash as a constant, in RW_HASH_ROOM bytes; returns the end of what was written. */
+char *rw_put_hash(const rw_table *table, uint64_t hash, char *to);
 /* Maps a position (characters, from 1) in the rendered statement back to the client's text: errors
  * point where the client wrote. A position inside something put in maps to where it was put in; 0
  * if PostgreSQL would have told none. */

@@ -82,7 +82,8 @@ void px_maps_free(px_worker *worker)
 
 /* ---- what a worker knows ---- */
 
-static const rw_partitions *find(const px_worker *worker, const rw_table *table)
+static __attribute__((noinline)) const rw_partitions *find(const px_worker *worker,
+                                                           const rw_table *table)
 {
     if (!table->partitions.discovered)
         return NULL;
@@ -97,6 +98,8 @@ static const rw_partitions *find(const px_worker *worker, const rw_table *table)
 
 uint32_t px_map_partition(const px_worker *worker, const rw_table *table, uint64_t hash)
 {
+    if (!table->partitions.discovered)
+        return rw_partition_of(table, hash);
     const rw_partitions *map = find(worker, table);
     return map != NULL ? rw_partition_in(map, table->hash_type, hash)
                        : rw_partition_of(table, hash);

@@ -8,6 +8,7 @@
 #include "proxy/backend/postgres/check.h"
 #include "proxy/backend/postgres/parses.h"
 #include "proxy/backend/postgres/texts.h"
+#include "proxy/loop/block.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 enum {
     MAX_SERIALIZATION_ATTEMPTS = 3,
     MERGED_WRITE_GROUPS = 16,
+    LARGE = 16 * 1024,         /* bytes of a write group whose messages are not copied */
     MOST_NOTICES = 1024 * 1024 /* bytes of NoticeResponses kept for a write group */
 };
 
@@ -156,6 +158,16 @@ static void write_attempt(writer *w, pgw_buf *out)
             px_write_texts(&attempt->write_groups[i], 1, out);
 }
 
+/* Writes into memory that the link takes: nothing is copied. */
+static void send_large(writer *w)
+{
+    pgw_buf out = {0};
+    px_block_begin(&out);
+    pgw_buf_reserve(&out, w->attempt->write_groups[0]->batch_bytes + LARGE / 4);
+    write_attempt(w, &out);
+    px_link_give(w->link, &out);
+}
+
 static void begin(px_writer *base, px_attempt *attempt)
 {
     writer *w = (writer *)base;
@@ -168,6 +180,10 @@ static void begin(px_writer *base, px_attempt *attempt)
     pgw_buf_clear(&w->prepare_error);
     for (size_t i = 0; i < attempt->count; i++)
         px_write_group_reset(attempt->write_groups[i]);
+    if (attempt->write_groups[0]->batch_bytes >= LARGE) {
+        send_large(w);
+        return;
+    }
     write_attempt(w, attempt->scratch);
     px_link_send_buf(w->link, attempt->scratch);
 }

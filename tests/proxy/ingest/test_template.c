@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "tests/proxy/ingest/plans.h"
+#include "tests/proxy/ingest/random_texts.h"
 #include "tests/rewrite/vectors.h"
 
 enum { TABLES = TEST_TABLE_COUNT + 3 };
@@ -328,198 +329,6 @@ static void check(const char *sql)
 
 /* ---- by chance ---- */
 
-static uint64_t chance;
-
-static size_t pick(size_t among)
-{
-    chance = chance * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (size_t)(chance >> 33) % among;
-}
-
-/* Texts up to and behind the rows; what is usual in a row. */
-static const struct {
-    const char *head, *tail, *cells;
-} forms[] = {
-    {"insert into events (userid, ts, event) values ", "", "its"},
-    {"INSERT INTO events (event, ts, userid) VALUES\n", ";", "sti"},
-    {"insert into public.events as e (userid, ts, event) values", " returning userid", "its"},
-    {"insert into events (userid, ts) values ", " on conflict do nothing", "it"},
-    {"insert into events (userid, ts, event) values ",
-     " on conflict (userid, ts) do update set event = excluded.event", "its"},
-    {"insert into events values ", "", "its"},
-    {"/* a */ insert into events (userid, ts) values ", " /* b */ ; -- c", "it"},
-    {"  insert into nullable (userid, ts, event) values ", "", "its"},
-    {"insert into loose (userid, ts, event) values ", "", "its"},
-    {"insert into filed (userid, ts, event) values ", "", "its"},
-    {"insert into ignoring (userid, event, pk) values ", "", "isi"},
-    {"insert into ignoring (pk, userid) values ", "", "ii"},
-    {"insert into serials (userid, event, pk) values ", "", "isi"},
-    {"insert into drawn (userid, event, pk) values ", "", "isi"},
-    {"insert into triggered (userid, ts) values ", "", "it"},
-    {"insert into forwards (userid, ts) values ", "", "it"},
-    {"insert into \"Odd\".\"Mixed \"\"Case\"\"\" (\"Text \"\"Id\"\"\", n) values ", "", "sn"},
-    {"insert into strings (id, at, small) values ", "", "sti"},
-    {"insert into strings (id, at) values ", " returning small", "st"},
-    {"insert into several (u, d, f, b) values ", "", "utnb"},
-    {"insert into several (d, u) values ", " on conflict do nothing", "tu"},
-    {"insert into events (userid, ts, userhash) values ", "", "iti"},
-    {"insert into nope (userid, ts) values ", "", "it"},
-    {"insert into events (userid, ts) overriding system value values ", "", "it"},
-    {"upsert into events (userid, ts, event) values ", "", "its"},
-    {"insert into numbered (kind, event) values ", " returning pk", "is"},
-    {"insert into numbered values ", ";", "dsd"},
-    {"insert into numbered (event) values ", " returning *", "s"},
-    {"insert into numbered (pk, event, kind) values ", "; -- c", "dsi"},
-};
-
-static const char *const constants[] = {
-    "1",
-    "-1",
-    "0",
-    "-0",
-    "007",
-    "42",
-    "2147483648",
-    "-9223372036854775808",
-    "9223372036854775807",
-    "9223372036854775808",
-    "123456789012345678",
-    "1234567890123456789",
-    "1.5",
-    "-1.50",
-    "0.0",
-    "1e3",
-    "0x10",
-    "1_000",
-    ".5",
-    "5.",
-    "+5",
-    "- 5",
-    "--5",
-    "'5'",
-    "' 7 '",
-    "'-8'",
-    "'x'",
-    "''",
-    "'it''s'",
-    "''''",
-    "'a\\b'",
-    "'é'",
-    "'\xff'",
-    "E'5'",
-    "e'\\x35'",
-    "N'5'",
-    "U&'5'",
-    "$$5$$",
-    "'a' 'b'",
-    "'a'\n'b'",
-    "'2026-01-01 00:00:00+00'",
-    "'2026-02-28 23:59:59+14'",
-    "'2026-02-29 00:00:00+00'",
-    "'2024-02-29 12:00:00+00'",
-    "'2026-13-01 00:00:00+00'",
-    "'2026-01-01 24:00:00+00'",
-    "'2026-01-01 00:00:60+00'",
-    "'1999-12-31 23:59:59+15'",
-    "'0999-01-01 00:00:00+00'",
-    "'9999-12-28 00:00:00+00'",
-    "'2026-01-01'",
-    "'2026-01-01 12:00:00'",
-    "'2026-01-01 00:00:00-03'",
-    "'2026-01-01 00:00:00.123456+00'",
-    "'infinity'",
-    "'now'",
-    "now()",
-    "'today'",
-    "null",
-    "NULL",
-    "true",
-    "FALSE",
-    "default",
-    "DEFAULT",
-    "'t'",
-    "1::int8",
-    "'1'::int8",
-    "'5'::text",
-    "cast('5' as bigint)",
-    "(5)",
-    "5 /* c */",
-    "5 -- c\n",
-    "5\n",
-    "\t5",
-    "1 + 1",
-    "array[1]",
-    "row(1)",
-    "$1",
-    "'abc  '",
-    "'abcdefghijklmnop'",
-    "'abc '",
-    "b'1'",
-    "x'1'",
-    "'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'",
-    "'A0EEBC999C0B4EF8BB6D6BB9BD380A11'",
-    "'{5}'",
-    ("'012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789"
-     "0123456789012345678901234567890123456789'"),
-    "userhash",
-    "'userhash'",
-    "'values (1)'",
-    "'(', ')'",
-};
-
-static void add_cell(pgw_buf *out, char kind, bool wild)
-{
-    static const struct {
-        char kind;
-        const char *texts[4];
-    } usual[] = {
-        {'i', {"17", "-3", "'8'", "4000000"}},
-        {'t',
-         {"'2026-01-01 00:00:00+00'", "'2025-06-30 23:59:59+02'", "'2026-01-01'", "'0001-01-01'"}},
-        {'s', {"'click'", "'it''s'", "''", "'abc '"}},
-        {'d', {"default", "DEFAULT", "17", "null"}},
-        {'n', {"12.50", "7", "-0.1", "'1e3'"}},
-        {'b', {"true", "null", "'t'", "FALSE"}},
-        {'u',
-         {"'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'", "'A0EEBC999C0B4EF8BB6D6BB9BD380A11'",
-          "'{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}'", "'00000000-0000-0000-0000-000000000000'"}},
-    };
-    size_t i = 0;
-    while (usual[i].kind != kind)
-        i++;
-    pgw_buf_add_str(out, wild ? constants[pick(sizeof constants / sizeof *constants)]
-                              : usual[i].texts[pick(pick(4) + 1)]);
-}
-
-static void add_row(pgw_buf *out, const char *cells, unsigned wildness)
-{
-    static const char *const commas[] = {",", ", ", " ,", ",\n  ", ",/* c */"};
-    pgw_buf_add_str(out, "(");
-    bool usual = pick(4) > 0;
-    for (size_t i = 0; cells[i] != '\0'; i++) {
-        if (i > 0)
-            pgw_buf_add_str(out, commas[usual ? 1 : pick(5)]);
-        add_cell(out, cells[i], pick(100) < wildness);
-    }
-    if (wildness > 0 && pick(100) == 0)
-        pgw_buf_add_str(out, ", 1");
-    pgw_buf_add_str(out, ")");
-}
-
-static void add_text(pgw_buf *out, unsigned wildness)
-{
-    size_t form = pick(sizeof forms / sizeof *forms), rows = pick(3) > 0 ? 1 : 1 + pick(5);
-    pgw_buf_clear(out);
-    pgw_buf_add_str(out, forms[form].head);
-    for (size_t r = 0; r < rows; r++) {
-        if (r > 0)
-            pgw_buf_add_str(out, pick(4) > 0 ? ", " : pick(2) ? ",\n" : ",");
-        add_row(out, forms[form].cells, wildness);
-    }
-    pgw_buf_add_str(out, forms[form].tail);
-    pgw_buf_add_byte(out, '\0');
-}
-
 /* The number of texts may be the program's argument. */
 static size_t texts_by_chance = 30000;
 
@@ -539,6 +348,20 @@ static void random_texts_are_alike(void **state)
                   t.parsed);
     assert_true(t.like > texts_by_chance / 10);
     assert_true(t.filled > texts_by_chance / 200);
+}
+
+static void random_rows_are_alike(void **state)
+{
+    (void)state;
+    pgw_buf text = {0};
+    chance = 2;
+    for (size_t i = 0; i < texts_by_chance / 10; i++) {
+        add_long_text(&text);
+        check(text.ptr);
+    }
+    pgw_buf_free(&text);
+    print_message("%zu by a template, %zu parsed\n", t.like, t.parsed);
+    assert_true(t.like > texts_by_chance / 50);
 }
 
 /* The statements that the parser is tested with, one a line, before a tab. */
@@ -686,6 +509,7 @@ int main(int argc, char **argv)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(random_texts_are_alike),
+        TEST(random_rows_are_alike),
         TEST(texts_of_other_tests_are_alike),
         TEST(the_second_of_its_like_is_learned_from),
         TEST(a_text_that_fails_is_read),
