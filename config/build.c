@@ -470,6 +470,7 @@ static void build_table(cfg_document *document, size_t index, const cfg_raw_tabl
     table->hash_type = WORD(raw->hash_type, CFG_HASH_INT8);
     table->hash_buckets =
         take_number(document, prefix, "hash_buckets", raw->hash_buckets, (range){0, 2, 1024});
+    table->sorted = dialect == CFG_DIALECT_YDB;
     table->key_order =
         WORD(raw->key_order, dialect == CFG_DIALECT_YDB ? CFG_HASH_FIRST : CFG_HASH_LAST);
     table->uncomputable = WORD(raw->uncomputable, CFG_UNCOMPUTABLE_ERROR);

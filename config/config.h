@@ -142,6 +142,7 @@ typedef struct cfg_table {
     cfg_hash_type hash_type;
     uint32_t hash_buckets;   /* the hash column holds the unsigned hash modulo this; 0: the hash */
     cfg_key_order key_order; /* defaulted: the hash is last, before YDB first */
+    bool sorted;             /* the store keeps the table sorted by its whole key, as YDB does */
     cfg_column *columns;
     size_t column_count; /* 0: ask the backend */
     cfg_partitions partitions;

@@ -44,6 +44,22 @@ bool px_bind_check(const px_plan *plan, const pgw_bind *bind, bool whole, pgw_er
            (whole || pgw_fail(error, "08P01", "insufficient data left in message"));
 }
 
+size_t px_bind_reach(const px_plan *plan)
+{
+    const rw_insert *insert = plan->insert, *asked = plan->asked;
+    size_t all = px_plan_client_parameters(plan), reach = 0;
+    for (size_t r = 0; r < insert->row_count; r++)
+        for (size_t k = 0; k < insert->table->primary_key_count; k++) {
+            const rw_cell *cell = &insert->rows[r].key[k];
+            if (cell->kind == RW_CELL_PARAM && cell->parameter <= all && cell->parameter > reach)
+                reach = cell->parameter;
+        }
+    for (size_t i = 0; asked != NULL && i < asked->wanted_count; i++)
+        if (asked->wanted[i].parameters)
+            return all;
+    return reach;
+}
+
 /* Spells the text of a timestamptz that TimeZone decides in `out`. False: it need not be
  * spelled. */
 static bool spell(const pgw_bind_value *value, const pgw_env *env, pgw_arena *arena, pgw_buf *out)

@@ -22,6 +22,8 @@ typedef struct px_bound {
 bool px_bind_check(const px_plan *plan, const pgw_bind *bind, bool whole, pgw_error *error);
 /* Whether a Bind has `wanted` parameters; if not, what the server would say. */
 bool px_bind_count(const pgw_bind *bind, size_t wanted, pgw_error *error);
+/* How many of the client's parameters, from the first, must be known to tell the keys. */
+size_t px_bind_reach(const px_plan *plan);
 /* The parameters of a Bind, each with its type; in `arena`. */
 rw_param *px_bind_parameters(const uint32_t *types, const pgw_bind *bind, pgw_arena *arena);
 /* Computes the keys; memory from `arena`. False: bound->error is for the client. */

@@ -136,6 +136,8 @@ typedef struct rw_table {
     uint32_t buckets;
     bool hash_first; /* a key that is made begins with the hash column, else it ends with it;
                         key_place tells of the key that the table has */
+    bool sorted;     /* the store keeps the table sorted by its key, and looks for ranges of it only
+                        where the hash column's value is told */
     rw_partitions partitions;
     bool forward_uncomputable; /* uncomputable: forward */
     bool allow_null_key;       /* null_key: allow */

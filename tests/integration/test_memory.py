@@ -4,6 +4,7 @@ import re
 import resource
 import select
 import socket
+import struct
 import threading
 import unittest
 
@@ -295,6 +296,27 @@ class InPart(MemoryCase):
         for session in clients:
             self.assertEqual(wire.tags_of(session.read_ready()), ["INSERT 0 1"] * 7)
         self.check_stored(count=7 * 60)
+
+
+class LargeBind(MemoryCase):
+    """The parameters of an INSERT that are no part of its key may be larger than what is held: they pass as they come."""
+    SIZE = (16 if harness.instrumented() else 200) * MIB
+    options = {"workers": 1, "limits": {"incomplete_bytes": "1MiB"}}
+
+    def test_it(self):
+        session = self.wire()
+        session.ask(wire.parse("s", "insert into events (userid, ts, event) values ($1, $2, length($3))"), wire.sync())
+        before = peak(self.keyspread)
+        begun = wire.bind("", "s", [1, TS, b""])[:-2]  # all but the length of the value, and the count of formats
+        size = struct.pack("!i", len(begun) + 1 + self.SIZE)
+        session.send(begun[:1], size, begun[5:-4], struct.pack("!i", self.SIZE))
+        for _ in range(self.SIZE // MIB):
+            session.send(b"x" * MIB)
+        session.send(b"\0\0", wire.execute(), wire.sync())
+        self.assertEqual(wire.tags_of(session.read_ready()), ["INSERT 0 1"])
+        self.assertEqual(self.stored(columns="event"), [[str(self.SIZE)]])
+        if not harness.instrumented():
+            self.assertLess(peak(self.keyspread) - before, 4 * MIB)
 
 
 @unittest.skipIf(harness.instrumented(), "each of the texts takes a sanitizer minutes")

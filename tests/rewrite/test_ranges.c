@@ -42,11 +42,11 @@ static rw_column item_columns[] = {
     }
 
 static const rw_table tables[] = {
-    RANGED("visits", visit_columns, 3, 2, 2),
-    RANGED("items", item_columns, 2, 1, 1),
-    RANGED("last", visit_columns, 3, 2, 2, .oid = 1),
-    RANGED("nulls", null_columns, 3, 2, 2, .allow_null_key = true),
-    RANGED("unseen", visit_columns, 3, 2, 2, .forward_uncomputable = true),
+    RANGED("visits", visit_columns, 3, 2, 2, .sorted = true),
+    RANGED("items", item_columns, 2, 1, 1, .sorted = true),
+    RANGED("last", visit_columns, 3, 2, 2),
+    RANGED("nulls", null_columns, 3, 2, 2, .allow_null_key = true, .sorted = true),
+    RANGED("unseen", visit_columns, 3, 2, 2, .forward_uncomputable = true, .sorted = true),
 };
 enum { TABLES = sizeof tables / sizeof *tables };
 static const rw_table *pointers[TABLES];
@@ -199,51 +199,59 @@ static void both_ends_are_two_arms(void **state)
     (void)state;
     check(
         "select min(userid), max(userid) from visits",
-        "select min(userid), max(userid) from (" ARM("\"userid\"", "visits AS \"visits\"", "0::int2", "", "\"h\", \"userid\" LIMIT 1") " UNION ALL " ARM(
+        "select min(userid), max(userid) from (" ARM(
             "\"userid\"", "visits AS \"visits\"", "0::int2",
-            "", "\"h\" DESC, \"userid\" DESC LIMIT 1") " UNION ALL " ARM("\"userid\"",
-                                                                         "visits AS \"visits\"",
-                                                                         "1::int2", "",
-                                                                         "\"h\", \"userid\" LIMIT "
-                                                                         "1") " UNION ALL " ARM("\""
-                                                                                                "us"
-                                                                                                "er"
-                                                                                                "id"
-                                                                                                "\"",
-                                                                                                "vi"
-                                                                                                "si"
-                                                                                                "ts"
-                                                                                                " A"
-                                                                                                "S "
-                                                                                                "\""
-                                                                                                "vi"
-                                                                                                "si"
-                                                                                                "ts"
-                                                                                                "\"",
-                                                                                                "1:"
-                                                                                                ":i"
-                                                                                                "nt"
-                                                                                                "2",
-                                                                                                "",
-                                                                                                "\""
-                                                                                                "h"
-                                                                                                "\""
-                                                                                                " D"
-                                                                                                "ES"
-                                                                                                "C,"
-                                                                                                " "
-                                                                                                "\""
-                                                                                                "us"
-                                                                                                "er"
-                                                                                                "id"
-                                                                                                "\""
-                                                                                                " D"
-                                                                                                "ES"
-                                                                                                "C "
-                                                                                                "LI"
-                                                                                                "MI"
-                                                                                                "T "
-                                                                                                "1") ") AS \"visits\"",
+            "", "\"h\", \"userid\" LIMIT 1") " UNION ALL " ARM("\"userid\"", "visits AS \"visits\"",
+                                                               "0::int2", "",
+                                                               "\"h\" DESC, \"userid\" DESC LIMIT "
+                                                               "1") " UNION ALL " ARM("\"userid\"",
+                                                                                      "visits AS "
+                                                                                      "\"visits\"",
+                                                                                      "1::int2", "",
+                                                                                      "\"h\", "
+                                                                                      "\"userid\" "
+                                                                                      "LIMIT "
+                                                                                      "1") " UNION "
+                                                                                           "ALL"
+                                                                                           " " ARM("\""
+                                                                                                   "us"
+                                                                                                   "er"
+                                                                                                   "id"
+                                                                                                   "\"",
+                                                                                                   "vi"
+                                                                                                   "si"
+                                                                                                   "ts"
+                                                                                                   " A"
+                                                                                                   "S "
+                                                                                                   "\""
+                                                                                                   "vi"
+                                                                                                   "si"
+                                                                                                   "ts"
+                                                                                                   "\"",
+                                                                                                   "1:"
+                                                                                                   ":i"
+                                                                                                   "nt"
+                                                                                                   "2",
+                                                                                                   "",
+                                                                                                   "\""
+                                                                                                   "h"
+                                                                                                   "\""
+                                                                                                   " D"
+                                                                                                   "ES"
+                                                                                                   "C,"
+                                                                                                   " "
+                                                                                                   "\""
+                                                                                                   "us"
+                                                                                                   "er"
+                                                                                                   "id"
+                                                                                                   "\""
+                                                                                                   " D"
+                                                                                                   "ES"
+                                                                                                   "C "
+                                                                                                   "LI"
+                                                                                                   "MI"
+                                                                                                   "T "
+                                                                                                   "1") ") AS \"visits\"",
         NULL);
 }
 

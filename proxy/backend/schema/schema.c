@@ -326,6 +326,7 @@ static void set_rules(rw_table *table, const cfg_table *config)
     table->hash_type = config->hash_type == CFG_HASH_INT8 ? RW_HASH_INT8 : RW_HASH_UINT64;
     table->buckets = config->hash_buckets;
     table->hash_first = config->key_order == CFG_HASH_FIRST;
+    table->sorted = config->sorted;
     table->forward_uncomputable = config->uncomputable == CFG_UNCOMPUTABLE_FORWARD;
     table->allow_null_key = config->null_key == CFG_NULL_KEY_ALLOW;
     table->shows_hash = config->hide == CFG_HIDE_NO;

@@ -9,6 +9,8 @@
 #include "proxy/client/standing/changes.h"
 #include "rewrite/statement/words/spelling.h"
 
+#include <stdlib.h>
+
 enum { LONGEST_NAME = 256 }; /* bytes: more than a name has, which may come in two parts */
 
 void px_relay_fail_large(pgw_error *error)
@@ -47,6 +49,30 @@ static void pass(px_session *session, size_t part)
     px_link_pass(session->own.link, session->peer.stream, part);
 }
 
+void px_relay_forget_rest(px_session *session)
+{
+    if (session->hand.rest != NULL)
+        pgw_buf_free(&session->hand.rest->behind);
+    free(session->hand.rest);
+    session->hand.rest = NULL;
+}
+
+/* Passes on parameters, and behind the last one what the backend gets besides. Returns how many
+ * bytes were passed. The backend refuses a Bind that ends before its parameters do. */
+static size_t pass_parameters(px_session *session, size_t part)
+{
+    px_rest *rest = session->hand.rest;
+    pgw_slice here = {px_stream_input(session->peer.stream).ptr, part};
+    size_t taken = pgw_bind_walk_on(&rest->walk, here);
+    if (taken > 0)
+        pass(session, taken);
+    if (rest->walk.left == 0 || taken == session->hand.streaming) {
+        px_session_send(session, &rest->behind);
+        px_relay_forget_rest(session);
+    }
+    return taken;
+}
+
 bool px_relay_on(px_session *session)
 {
     size_t here = px_stream_input(session->peer.stream).len;
@@ -59,6 +85,8 @@ bool px_relay_on(px_session *session)
         px_copied_feed(session, (pgw_slice){px_stream_input(session->peer.stream).ptr, part});
     if (session->hand.copied || session->hand.dropped)
         px_stream_consume(session->peer.stream, part);
+    else if (session->hand.rest != NULL)
+        part = pass_parameters(session, part);
     else
         pass(session, part);
     session->hand.streaming -= part;
@@ -100,6 +128,17 @@ void px_relay_copied(px_session *session, pgw_frame frame)
     session->hand.copied = true;
     if (session->hand.streaming > 0)
         px_relay_on(session);
+}
+
+void px_relay_rest(px_session *session, pgw_frame frame, size_t begun, px_rest *rest)
+{
+    begin(session, frame, false, false);
+    px_stream_consume(session->peer.stream, begun);
+    session->hand.streaming -= begun;
+    rest->walk.left = rest->count - rest->given;
+    session->hand.rest = pgw_alloc(sizeof *rest);
+    *session->hand.rest = *rest;
+    px_relay_on(session);
 }
 
 void px_relay_drop(px_session *session, pgw_frame frame)

@@ -7,6 +7,7 @@
 
 #include "protocol/error.h"
 #include "protocol/frame.h"
+#include "proxy/client/core/client_message.h"
 
 struct px_session;
 
@@ -22,6 +23,11 @@ bool px_relay_names_ours(const struct px_session *session, pgw_slice text);
 void px_relay_fail_large(pgw_error *error);
 /* Relays the data of a COPY of a configured table (CopyData), each row of it with its hash. */
 void px_relay_copied(struct px_session *session, pgw_frame frame);
+/* Relays what follows the first `begun` bytes of a Bind, which the link has in another form. Takes
+ * rest->behind over. */
+void px_relay_rest(struct px_session *session, pgw_frame frame, size_t begun, px_rest *rest);
+/* Frees what px_relay_rest() keeps, for a session that ends. */
+void px_relay_forget_rest(struct px_session *session);
 /* Drops a message as it comes. */
 void px_relay_drop(struct px_session *session, pgw_frame frame);
 /* Drops the message at hand, which was answered. */

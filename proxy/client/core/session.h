@@ -67,6 +67,7 @@ typedef struct px_hand {
     size_t streaming; /* bytes of the message that still go to the link unread */
     bool dropped;     /* the rest of the message goes nowhere */
     bool text;        /* The unread bytes are looked at for names of configured tables. */
+    px_rest *rest;    /* parameters that are among the unread bytes; owned; NULL: none are */
     bool copied;      /* The unread bytes are rows, which are given their hashes (copied.h). */
     bool databases_left; /* keyspread has left the databases that the statement drops or renames. */
     bool doubted;        /* the tables were looked at anew for its statement, which is done once */

@@ -11,6 +11,7 @@
 #include "proxy/client/answer/split_query.h"
 #include "proxy/client/answer/refuse.h"
 #include "proxy/client/answer/input_budget.h"
+#include "proxy/client/answer/relay.h"
 #include "proxy/client/core/terminate.h"
 #include "proxy/client/core/parsed.h"
 #include "proxy/client/core/riding.h"
@@ -70,6 +71,7 @@ static void free_session(void *owner)
     px_sequence_refill_end(session, false);
     px_copied_over(session);
     pgw_buf_free(&session->hand.told);
+    px_relay_forget_rest(session);
     px_changes_ask_anew(session);
     free(session);
 }

@@ -2,6 +2,7 @@
 
 #include "protocol/frontend.h"
 #include "protocol/utf8.h"
+#include "proxy/client/answer/relay.h"
 #include "proxy/client/core/ask.h"
 #include "proxy/client/core/kept.h"
 #include "proxy/client/link/glance.h"
@@ -56,8 +57,8 @@ static enum choice may_hold(px_session *session, const px_plan *plan,
                             const px_client_message *decoded)
 {
     px_standing standing = px_session_standing(session);
-    if (plan == NULL || plan->insert->blocker != RW_BATCHABLE || plan->hash_at_bind ||
-        plan->refusal != NULL || is_of_other_settings(session, plan) ||
+    if (plan == NULL || decoded->rest != NULL || plan->insert->blocker != RW_BATCHABLE ||
+        plan->hash_at_bind || plan->refusal != NULL || is_of_other_settings(session, plan) ||
         px_blocker(&session->write_groups, &standing, plan->identity, plan->insert) !=
             PX_NO_BLOCKER ||
         session->own.unsynced || !may_be_batched(session, plan) ||
@@ -248,7 +249,7 @@ static px_step bind_known(px_session *session, const px_client_message *decoded,
     px_plan_take(plan); /* releasing the group drops the plan as well */
     px_step step = px_prepare_link(session);
     if (step == PX_STEP_DONE && !session->pending.skipping &&
-        !px_forward_bind(session, &bind, plan, false))
+        !px_forward_bind(session, &bind, plan, false, decoded->rest))
         step = PX_STEP_LATER;
     px_plan_drop(plan);
     return step;
@@ -294,11 +295,21 @@ static px_step bind_asked(px_session *session, const px_client_message *decoded,
         return refuse_keys(session, &error);
     px_client_message whole = px_client_message_of('B', pgw_slice_buf(&filled));
     whole.given = &filled;
+    whole.rest = decoded->rest;
     px_step step = bind_known(session, &whole, plan);
     if (step == PX_STEP_DONE)
         px_keys_share_now(session, plan->asked);
     pgw_buf_free(&filled);
     return step;
+}
+
+/* Refuses a Bind whose keys cannot be told of its beginning. */
+static px_step refuse_large(px_session *session)
+{
+    pgw_error error;
+    px_relay_fail_large(&error);
+    pgw_error_hint(&error, "Write the key's columns before the large values.");
+    return px_prepare_refuse(session, NULL, &error);
 }
 
 static px_step on_bind(px_session *session, const px_client_message *decoded)
@@ -319,6 +330,8 @@ static px_step on_bind(px_session *session, const px_client_message *decoded)
     if (renewed != PX_STEP_DONE || session->pending.skipping)
         return renewed;
     plan = px_group_plan(&session->group, statement, bind->statement);
+    if (decoded->rest != NULL && (plan == NULL || px_bind_reach(plan) > decoded->rest->given))
+        return refuse_large(session);
     if (plan == NULL)
         return decoded->whole ? bind_passthrough(session, statement, decoded)
                               : pass_named(session, statement, bind->statement);
@@ -446,33 +459,79 @@ static bool name_is_moving(const px_session *session, const px_client_message *d
     return px_replies_move(replies, name) || (parsed && replies->count > 0);
 }
 
-px_step px_extended(px_session *session, char type, pgw_slice message)
+static px_step take(px_session *session, const px_client_message *decoded)
 {
-    px_client_message decoded = px_client_message_of(type, message);
-    if (name_is_moving(session, &decoded) || px_raw_parse_waits(session, &decoded)) {
+    if (name_is_moving(session, decoded) || px_raw_parse_waits(session, decoded)) {
         px_ask_for_answers(session);
         return PX_STEP_LATER;
     }
     px_step step;
-    if (session->names.looked && strchr("PSH", type) != NULL)
+    if (session->names.looked && strchr("PSH", decoded->type) != NULL)
         px_prepared_names_set_looked(&session->names, false);
-    switch (type) {
+    switch (decoded->type) {
     case 'P':
-        return on_parse(session, &decoded);
+        return on_parse(session, decoded);
     case 'B':
-        step = on_bind(session, &decoded);
+        step = on_bind(session, decoded);
         px_prepared_names_set_looked(&session->names,
                                      session->names.looked && step == PX_STEP_LATER);
         return step;
     case 'D':
-        return on_describe(session, &decoded);
+        return on_describe(session, decoded);
     case 'E':
-        return on_execute(session, &decoded);
+        return on_execute(session, decoded);
     case 'C':
-        return on_close(session, &decoded);
+        return on_close(session, decoded);
     case 'S':
         return px_sync(session);
     default:
         return px_sync_flush(session);
     }
+}
+
+px_step px_extended(px_session *session, char type, pgw_slice message)
+{
+    px_client_message decoded = px_client_message_of(type, message);
+    return take(session, &decoded);
+}
+
+/* Waits for more of a Bind's beginning. PASS: what is here must do. */
+static px_step await_beginning(px_session *session, pgw_slice message)
+{
+    if (message.len >= PX_GROUP_BYTES)
+        return PX_STEP_PASS;
+    px_stream_expect(session->peer.stream, PX_GROUP_BYTES);
+    return PX_STEP_LATER;
+}
+
+px_step px_extended_large_bind(px_session *session, pgw_frame frame, pgw_slice message)
+{
+    px_rest rest = {0};
+    pgw_bind bind;
+    message.len = message.len < frame.size ? message.len : frame.size;
+    pgw_slice body = {message.ptr + PGW_HEADER, message.len - PGW_HEADER};
+    if (!pgw_bind_begins(body, &bind, &rest.given))
+        return await_beginning(session, message);
+    pgw_slice name = pgw_name_significant(bind.statement);
+    const px_plan *plan = px_group_plan(&session->group, statement_of(session, name), name);
+    if (plan == NULL)
+        return PX_STEP_PASS;
+    if (px_bind_reach(plan) > rest.given && await_beginning(session, message) == PX_STEP_LATER)
+        return PX_STEP_LATER;
+    size_t begun = (size_t)(bind.values.ptr + bind.values.len - message.ptr);
+    rest.count = bind.value_count;
+    rest.bytes = frame.size - begun;
+    pgw_buf beginning = {0};
+    pgw_write_bind_begun(&bind, rest.given, &beginning);
+    px_client_message decoded = px_client_message_of('B', pgw_slice_buf(&beginning));
+    decoded.rest = &rest;
+    px_step step = take(session, &decoded);
+    if (rest.awaited)
+        px_relay_rest(session, frame, begun, &rest);
+    else if (step == PX_STEP_DONE)
+        px_relay_drop(session, frame);
+    if (!rest.awaited)
+        pgw_buf_free(&rest.behind);
+    pgw_buf_free(&beginning);
+    return step;
 }

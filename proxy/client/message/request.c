@@ -359,7 +359,9 @@ static bool handle_oversized(px_session *session, pgw_frame frame, pgw_slice mes
 
 static bool may_be_too_large_for_ours(const px_session *session, pgw_frame frame, pgw_slice message)
 {
-    return frame.type == 'B' && frame.size > PX_HOLD_BYTES &&
+    bool held = frame.size <= PX_HOLD_BYTES &&
+                frame.size <= session->worker->config->limits.incomplete_bytes;
+    return frame.type == 'B' && !held &&
            (session->names.statements.ours > 0 || session->group.count > 0 ||
             session->known.keyed || px_lookup_bind_is_bound(session, message));
 }
@@ -410,6 +412,19 @@ static px_step at_begin(px_session *session, pgw_frame frame, pgw_slice message)
     return px_begin_ends(session, frame, message);
 }
 
+/* Relays a Bind that is too large to be held, if its keys are known by its beginning. PASS: it is
+ * of another statement, and no larger than a message may be. */
+static px_step handle_large_bind(px_session *session, pgw_frame frame, pgw_slice message)
+{
+    bool relays = session->worker->config->backend.dialect != CFG_DIALECT_YDB;
+    px_step step = session->own.begun != NULL ? at_begin(session, frame, message) : PX_STEP_PASS;
+    if (step == PX_STEP_PASS && relays)
+        step = px_extended_large_bind(session, frame, message);
+    if (step == PX_STEP_PASS && frame.size > PX_HOLD_BYTES)
+        step = refuse_large(session) ? PX_STEP_DONE : PX_STEP_LATER;
+    return step;
+}
+
 static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
 {
     if (session->pending.skipping && frame.type != 'S' && frame.type != 'X') {
@@ -422,10 +437,12 @@ static bool handle(px_session *session, pgw_frame frame, pgw_slice message)
         protocol_violation(session, "COPY from stdin got another message than data", frame.type);
         return false;
     }
-    if (may_be_too_large_for_ours(session, frame, message)) {
-        return refuse_large(session);
-    }
-    px_step step = at_begin(session, frame, message);
+    px_step step = may_be_too_large_for_ours(session, frame, message)
+                       ? handle_large_bind(session, frame, message)
+                       : PX_STEP_PASS;
+    if (step != PX_STEP_PASS)
+        return step == PX_STEP_DONE;
+    step = at_begin(session, frame, message);
     if (step != PX_STEP_PASS)
         return step == PX_STEP_DONE;
     switch (frame.type) {

@@ -71,7 +71,22 @@ static px_plan *bound_statement(px_session *session, px_plan *plan, const px_bou
     return other;
 }
 
-bool px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, bool swallow)
+/* Leaves of the written Bind what goes before the rest of it. False: the rows are too large. */
+static bool leave_beginning(px_session *session, const px_plan *plan, px_bound *bound,
+                            px_rest *rest, pgw_buf *out)
+{
+    const rw_insert *insert = plan->insert;
+    for (size_t r = 0; r < bound->known; r++)
+        if (!px_bind_limit(session->worker, insert->table, rest->bytes / insert->row_count,
+                           &bound->keys[r], &bound->error))
+            return false;
+    if (!pgw_bind_cut(out, rest->given, rest->count, rest->bytes, &rest->behind))
+        return pgw_fail(&bound->error, "54000", "a Bind with its hashes is too large a message");
+    return rest->awaited = true;
+}
+
+bool px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, bool swallow,
+                     px_rest *rest)
 {
     pgw_arena arena = {0};
     px_bound bound;
@@ -87,7 +102,8 @@ bool px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, b
     const pgw_env now = px_settings_env(session);
     pgw_bind spelled =
         px_bind_spell(plan->types, px_bind_feeding(plan, &arena), bind, &now, &arena);
-    if (sent != NULL && px_bind_write(sent, &spelled, names, &bound, &out, &bound.error)) {
+    if (sent != NULL && px_bind_write(sent, &spelled, names, &bound, &out, &bound.error) &&
+        (rest == NULL || leave_beginning(session, plan, &bound, rest, &out))) {
         px_standing standing = px_session_standing(session);
         px_blocker_count_bind(&session->write_groups, &standing, sent, &bound);
         send_bind(session, bind, sent, swallow, &out);
@@ -221,7 +237,7 @@ static void forward_held(px_session *session, size_t i)
         return;
     case 'B':
         px_session_set_doubted(session, true); /* later messages do not wait for another look */
-        px_forward_bind(session, &decoded->as.bind, held->plan, held->answered);
+        px_forward_bind(session, &decoded->as.bind, held->plan, held->answered, NULL);
         return;
     case 'E':
         forward_held_execute(session, held);

@@ -5,14 +5,18 @@
 #define PX_FORWARD_H
 
 #include "protocol/frontend.h"
+#include "proxy/client/core/client_message.h"
 #include "proxy/client/core/replies.h"
 
 struct px_session;
 
 /* Sends a Parse. For this, and for what follows, the link must be ready. */
 void px_forward_parse(struct px_session *session, pgw_slice name, px_plan *plan);
-/* Sends a Bind. False: what is known of the table is doubted first; the session waits. */
-bool px_forward_bind(struct px_session *session, const pgw_bind *bind, px_plan *plan, bool swallow);
+/* Sends a Bind. False: what is known of the table is doubted first; the session waits. `rest`: of
+ * the Bind only the beginning is here, with all that its keys need, and is sent; NULL: all of it
+ * is. */
+bool px_forward_bind(struct px_session *session, const pgw_bind *bind, px_plan *plan, bool swallow,
+                     px_rest *rest);
 /* Sends a message as it is; its replies and errors are about `plan` (may be NULL). */
 px_reply *px_forward_raw(struct px_session *session, px_reply_kind kind, px_plan *plan,
                          bool swallow, pgw_slice message);

@@ -7,7 +7,7 @@
 
 bool rw_table_has_ranges(const rw_table *table)
 {
-    return table->buckets > 0 && table->oid == 0 && rw_table_begins_with_hash(table);
+    return table->buckets > 0 && table->sorted && rw_table_begins_with_hash(table);
 }
 
 void rw_add_bucket(const rw_table *table, uint32_t bucket, pgw_buf *out)
