@@ -35,6 +35,7 @@ PROGRAMS = (
     Program("pdo", "/usr/bin/php", FOLDER + "pdo_everyday.php", php_cli="/usr/bin/php", php_pgsql="/usr/lib/php/*/pdo_pgsql.so"),
     Program("ogr2ogr", "bash", FOLDER + "ogr2ogr_everyday.sh", gdal_bin="/usr/bin/ogr2ogr"),
     Program("pgbench", "bash", FOLDER + "pgbench_everyday.sh", postgresql="/usr/lib/postgresql/*/bin/pgbench"),
+    Program("osm2pgsql", "bash", FOLDER + "osm2pgsql_everyday.sh", osm2pgsql="/usr/bin/osm2pgsql"),
     Program("daemons", "/usr/bin/python3", FOLDER + "daemons_everyday.py", rsyslog="/usr/local/sbin/rsyslogd",
             rsyslog_pgsql="/usr/local/lib/rsyslog/ompgsql.so", syslog_ng_mod_sql="/usr/lib/syslog-ng/*/libafsql.so",
             libdbd_pgsql="/usr/lib/*/dbd/libdbdpgsql.so", python3_psycopg2=PYTHON + "psycopg2"),
