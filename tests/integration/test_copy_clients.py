@@ -303,28 +303,5 @@ class LoadersInBatches(Loaders):
     partitioned = True
 
 
-@unittest.skipIf(harness.DIRECT, "only with keyspread in between")
-class Pgbench(ClientCase):
-    """Its tables with their keys, filled by it."""
-    tables = tuple(harness.Table(f"pgbench_{name}", [f"{key} int not null", *columns], [key], hash_first=False)
-                   for name, key, *columns in (("branches", "bid", "bbalance int", "filler char(88)"),
-                                               ("tellers", "tid", "bid int", "tbalance int", "filler char(84)"),
-                                               ("accounts", "aid", "bid int", "abalance int", "filler char(84)")))
-    setup_sql = "create table pgbench_history (tid int, bid int, aid int, delta int, mtime timestamp, filler char(22))"
-
-    def test_initialize(self):
-        program = os.path.join(self.postgres.bin, "pgbench")
-        for url in self.urls():
-            run_tool(program, "--initialize", "--init-steps=gv", "--quiet", url)
-        plain, stored = self.contents("direct"), self.contents("hashed", True)
-        self.assertEqual([len(rows) for rows in plain], [1, 10, 100_000])
-        self.assertTrue(plain == stored)
-
-
-class PgbenchInBatches(Pgbench):
-    tables = tuple(apart(table) for table in Pgbench.tables)
-    partitioned = True
-
-
 if __name__ == "__main__":
     unittest.main()
