@@ -77,6 +77,8 @@ static void test_csv(void **state)
     CHECK(&escaped, "\"a\\\"b\\\\c\\d\\", "=a\"b\\c\\d\\");
     CHECK(&escaped, "a\\\"b\"", "=a\\b"); /* It escapes nothing outside of quotes. */
     CHECK(&escaped, "\"a\"\"b\"", "=ab");
+    CHECK(&escaped, "\"a\\\"", "=a\""); /* No quote ends it. */
+    CHECK(&usual, "\"a\"\"", "=a\"");
     check(&usual, PGW_COPY_FORCE_NULL, PGW_LITERAL("\"n\""), PGW_LITERAL("-"));
     check(&usual, PGW_COPY_FORCE_NULL, PGW_LITERAL("\"nn\""), PGW_LITERAL("=nn"));
     check(&usual, PGW_COPY_FORCE_NULL, PGW_LITERAL("n"), PGW_LITERAL("-"));

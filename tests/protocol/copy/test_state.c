@@ -147,6 +147,21 @@ static void test_quotes(void **state)
 #define EMPTY "\0\0\0\0"
 #define TUPLE "\0\3" A NONE EMPTY
 
+static void check_seen(const pgw_copy_options *options, pgw_slice in, const char *expected,
+                       uint64_t rows)
+{
+    for (size_t cut = 0; cut <= in.len; cut++) {
+        reading it;
+        begin(&it, options, in, cut);
+        pgw_copy_finish(it.copy, &it.out);
+        assert_string_equal(it.seen.text, expected);
+        assert_int_equal(pgw_copy_rows(it.copy), rows);
+        size_t count;
+        assert_false(pgw_copy_is_odd(it.copy, &count));
+        end(&it);
+    }
+}
+
 static void test_binary(void **state)
 {
     (void)state;
@@ -165,23 +180,10 @@ static void test_binary(void **state)
     check_fault(&binary, PGW_LITERAL(HEAD "\377\376" A), "invalid number of fields", "");
     check_fault(&binary, PGW_LITERAL(HEAD TUPLE "\200\0"), "invalid number of fields", "");
     check_fault(&binary, PGW_LITERAL(HEAD "\0\3" A "\377\377\377\376"), "invalid field size", "");
+    check_seen(&binary, PGW_LITERAL(HEAD TUPLE "\0\3" A NONE "\377\377\377\376" TUPLE), "1:|a||;",
+               1);
     check_fault(&binary, PGW_LITERAL(HEAD "\0\3" A NONE "\200\0\0\0" TUPLE), "invalid field size",
                 "");
-}
-
-static void check_seen(const pgw_copy_options *options, pgw_slice in, const char *expected,
-                       uint64_t rows)
-{
-    for (size_t cut = 0; cut <= in.len; cut++) {
-        reading it;
-        begin(&it, options, in, cut);
-        pgw_copy_finish(it.copy, &it.out);
-        assert_string_equal(it.seen.text, expected);
-        assert_int_equal(pgw_copy_rows(it.copy), rows);
-        size_t count;
-        assert_false(pgw_copy_is_odd(it.copy, &count));
-        end(&it);
-    }
 }
 
 /* No server judges rows of fewer or more fields, so that these are seen as well. */
@@ -198,6 +200,8 @@ static void test_odd_rows(void **state)
     /* As in PostgreSQL, a newline in quotes counts once it is known to end lines. */
     check_seen(&every_csv, PGW_LITERAL("\"a\nx\",b,c\nd\n\"e\n\",f\n"),
                "1:|a\nx|b|c;2:1|d;4:2|e\n|f;", 3);
+    check_seen(&every_csv, PGW_LITERAL("\"a\rx\",b,c\rd\r"), "2:|a\rx|b|c;3:1|d;", 2);
+    check_seen(&every_csv, PGW_LITERAL("a\r\n\"b\rx\ny\"\r\n"), "1:1|a;3:1|b\rx\ny;", 2);
     check_seen(&every_csv, PGW_LITERAL("a,b,c\n\\.\n"), "1:|a|b|c;", 1);
     check_seen(&headed, PGW_LITERAL("a\nd,e,f\n"), "2:|d|e|f;", 1);
     check_seen(&every_binary, PGW_LITERAL(HEAD TUPLE TUPLE), "1:|a||;2:|a||;", 2);
