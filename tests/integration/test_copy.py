@@ -263,6 +263,11 @@ class Files(CopyCase):
             self.copied("copy items from stdin", b"".join(bad))
 
 
+WIDE_ROWS = [b",".join(b"%d" % (number + column) for column in range(1599)) for number in range(50)]
+WIDE_FILES = (("", b"\n".join(WIDE_ROWS).replace(b",", b"\t")), (" csv", b"\n".join(WIDE_ROWS) + b"\n"),
+              (" csv", WIDE_ROWS[0] + b",1\n"), (" csv", WIDE_ROWS[0].rpartition(b",")[0] + b"\n"))
+
+
 class Widest(SessionCase):
     """As many columns as a table may have: the hash is the last of 1,600."""
     tables = (harness.Table("widest", ["id bigint not null", *(f"c{number} smallint" for number in range(1598))], ["id"],
@@ -273,11 +278,8 @@ class Widest(SessionCase):
         self.sessions = self.connect_both()
 
     def test_rows(self):
-        rows = [b",".join(b"%d" % (number + column) for column in range(1599)) for number in range(50)]
-        for separator, data in ((b"", b"\n".join(rows)), (b"csv", b"\n".join(rows) + b"\n"), (b"csv", rows[0] + b",1\n"),
-                                (b"csv", rows[0].rpartition(b",")[0] + b"\n")):
-            text = "copy widest from stdin " + separator.decode()
-            self.both(wire.query(text), wire.copy_data(data if separator else data.replace(b",", b"\t")), wire.copy_done())
+        for options, data in WIDE_FILES:
+            self.both(wire.query("copy widest from stdin" + options), wire.copy_data(data), wire.copy_done())
             self.assertEqual(*(self.contents(database, True) for database in ("direct", "hashed")))
 
 
