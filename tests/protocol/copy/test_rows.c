@@ -32,6 +32,7 @@ static const struct {
     {{TEXT, COLUMNS}, "a,b,c\rd,e,f\r", "a,b,c,<a|c>\rd,e,f,<d|f>\r"},
     {{TEXT, COLUMNS}, "a,b,c\n\\.\nd,e,f\n", "a,b,c,<a|c>\n\\.\nd,e,f\n"},
     {{TEXT, COLUMNS}, "a,b,c\\.\nd", "a,b,c,<a|c>\\.\nd"},
+    {{TEXT, COLUMNS}, ",b,\\.\nd", ",b,,<|>\\.\nd"},
     {{TEXT, COLUMNS, .header = PGW_COPY_HEADER}, "x,y,z\na,b,c\n", "x,y,z\na,b,c,<a|c>\n"},
     {{TEXT, COLUMNS, .header = PGW_COPY_HEADER_MATCH},
      "x,y,z\na,b,c\n",
