@@ -137,8 +137,7 @@ static bool read_tuples(pgw_copy_chunk *in)
         next_of_tuple(in);
         return true;
     case IN_TRAILER:
-        in->at = in->end;
-        return false;
+        break;
     }
     return false;
 }

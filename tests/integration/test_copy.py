@@ -1,17 +1,7 @@
 """COPY … FROM STDIN of a configured table: the same data direct and through keyspread, cut anywhere; what is replied and
 stored is the same, and every stored hash is right."""
-import asyncio
-import contextlib
-import io
-import os
 import struct
-import subprocess
-import tempfile
 import unittest
-
-import asyncpg
-import psycopg
-import psycopg2
 
 import harness
 import wire
@@ -273,6 +263,11 @@ class Files(CopyCase):
             self.copied("copy items from stdin", b"".join(bad))
 
 
+WIDE_ROWS = [b",".join(b"%d" % (number + column) for column in range(1599)) for number in range(50)]
+WIDE_FILES = (("", b"\n".join(WIDE_ROWS).replace(b",", b"\t")), (" csv", b"\n".join(WIDE_ROWS) + b"\n"),
+              (" csv", WIDE_ROWS[0] + b",1\n"), (" csv", WIDE_ROWS[0].rpartition(b",")[0] + b"\n"))
+
+
 class Widest(SessionCase):
     """As many columns as a table may have: the hash is the last of 1,600."""
     tables = (harness.Table("widest", ["id bigint not null", *(f"c{number} smallint" for number in range(1598))], ["id"],
@@ -283,11 +278,8 @@ class Widest(SessionCase):
         self.sessions = self.connect_both()
 
     def test_rows(self):
-        rows = [b",".join(b"%d" % (number + column) for column in range(1599)) for number in range(50)]
-        for separator, data in ((b"", b"\n".join(rows)), (b"csv", b"\n".join(rows) + b"\n"), (b"csv", rows[0] + b",1\n"),
-                                (b"csv", rows[0].rpartition(b",")[0] + b"\n")):
-            text = "copy widest from stdin " + separator.decode()
-            self.both(wire.query(text), wire.copy_data(data if separator else data.replace(b",", b"\t")), wire.copy_done())
+        for options, data in WIDE_FILES:
+            self.both(wire.query("copy widest from stdin" + options), wire.copy_data(data), wire.copy_done())
             self.assertEqual(*(self.contents(database, True) for database in ("direct", "hashed")))
 
 
@@ -587,93 +579,6 @@ class Partitioned(Files):
             session.query("truncate items")
             replies = session.ask(wire.query(f"copy items from stdin {options}"), wire.copy_data(b"1\n"), wire.copy_done())
             self.assertEqual(wire.error_of(replies), "22P04", options)
-
-
-ROWS = [(number, f"name {number}" if number % 3 else None, number * 2) for number in range(500)]
-CSV = "".join(f"{a},{b or ''},{c}\n" for a, b, c in ROWS).encode()
-JDBC = "/usr/share/java/postgresql.jar"
-
-
-@unittest.skipIf(harness.DIRECT, "only with keyspread in between")
-class Clients(CopyCase):
-    """What loads rows does so without knowing of the hash."""
-
-    def url(self):
-        database, port = self.routes()[1]
-        return f"postgresql://{self.user}@127.0.0.1:{port}/{database}"
-
-    def check_rows(self):
-        stored = self.contents("hashed", True)[0]
-        self.assertEqual([(int(a), b, int(c)) for a, b, c in stored], ROWS)
-
-    def run_tool(self, *command, **more):
-        result = subprocess.run(command, capture_output=True, timeout=harness.PATIENCE, **more)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        return result.stdout
-
-    def test_psycopg2(self):
-        data = "".join(f"{a}\t{b or chr(92) + 'N'}\t{c}\n" for a, b, c in ROWS)
-        with contextlib.closing(psycopg2.connect(self.url())) as connection, connection, connection.cursor() as cursor:
-            cursor.copy_from(io.StringIO(data), "items")
-            cursor.execute("select count(*) from items")
-            self.assertEqual(cursor.fetchone(), (500,))
-        self.check_rows()
-
-    def test_psycopg(self):
-        for options in ("", "(format binary)"):
-            with psycopg.connect(self.url()) as connection, connection.cursor() as cursor:
-                with cursor.copy(f"copy items (id, v, n) from stdin {options}") as copy:
-                    copy.set_types(["int8", "text", "int4"])
-                    for row in ROWS:
-                        copy.write_row(row)
-            self.check_rows()
-
-    def test_asyncpg(self):
-        async def load():
-            connection = await asyncpg.connect(self.url(), ssl=False)
-            await connection.copy_records_to_table("items", records=ROWS, columns=["id", "v", "n"])
-            await connection.close()
-        asyncio.run(load())
-        self.check_rows()
-
-    def test_psql(self):
-        self.run_tool("psql", "-X", "-d", self.url(), "-v", "ON_ERROR_STOP=1", "-c", "\\copy items from pstdin csv header",
-                      input=b"id,v,n\n" + CSV)
-        self.check_rows()
-
-    def test_pgjdbc(self):
-        if not os.path.exists(JDBC):
-            harness.missing("pgjdbc (libpostgresql-jdbc-java)")
-        database, port = self.routes()[1]
-        printed = self.run_tool("java", "-XX:TieredStopAtLevel=1", "-cp", JDBC, os.path.join(harness.HERE, "java", "Copy.java"),
-                                f"jdbc:postgresql://127.0.0.1:{port}/{database}?user={self.user}&sslmode=disable",
-                                "copy items from stdin csv", input=CSV)
-        self.assertEqual(printed, b"500")
-        self.check_rows()
-
-    def make_plain(self):
-        """The same rows in the plain table; its URL."""
-        database, port = self.routes()[0]
-        self.admins["direct"].rows("insert into items select i, case when i % 3 <> 0 then 'name ' || i end, i * 2 "
-                                   "from generate_series(0, 499) i")
-        return f"postgresql://{self.user}@127.0.0.1:{port}/{database}"
-
-    def test_a_dump_that_pg_restore_reads(self):
-        """By two connections at once, as one transaction, and as INSERTs."""
-        plain = self.make_plain()
-        for dumped, restored in (((), ("-j", "2")), ((), ("--single-transaction",)), (("--inserts",), ())):
-            with self.subTest(dumped=dumped, restored=restored), tempfile.TemporaryDirectory() as folder:
-                dump = os.path.join(folder, "dump")
-                self.run_tool("pg_dump", "-Fc", "--data-only", "-t", "items", *dumped, "-f", dump, plain)
-                self.run_tool("pg_restore", "--exit-on-error", *restored, "-d", self.url(), dump)
-                self.check_rows()
-        self.contents("direct")
-
-    def test_a_dump_of_a_plain_table(self):
-        dump = self.run_tool("pg_dump", "--data-only", "-t", "items", self.make_plain())
-        self.run_tool("psql", "-X", "-d", self.url(), "-v", "ON_ERROR_STOP=1", "-f", "-", input=dump)
-        self.contents("direct")
-        self.check_rows()
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ def apart(table, **options):
 class ApartCase(test_copy.CopyCase):
     tables = tuple(apart(table) for table in test_copy.CopyCase.tables)
     partitioned = True
+    cleared = "items, names, one"
 
     def setUp(self):
         super().setUp()
@@ -47,11 +48,7 @@ class ApartCase(test_copy.CopyCase):
 
     def clear(self):
         for name in ("direct", "hashed"):
-            self.admins[name].rows("truncate items, names, one")
-
-
-class Files(ApartCase):
-    """All of them are so short that they are one batch a partition; the keys of bad rows are told apart by their errors."""
+            self.admins[name].rows(f"truncate {self.cleared}")
 
     def check(self, text, table, *pieces, end=None):
         messages = [wire.query(text), *[wire.copy_data(piece) for piece in pieces], end or wire.copy_done()]
@@ -66,6 +63,10 @@ class Files(ApartCase):
         else:
             self.assertEqual([shown(reply) for reply in expected], [shown(reply) for reply in replies])
             self.assertEqual(*(self.contents(name, True) for name in ("direct", "hashed")))
+
+
+class Files(ApartCase):
+    """All of them are so short that they are one batch a partition; the keys of bad rows are told apart by their errors."""
 
     def test_as_they_are_and_cut_at_each_byte(self):
         for table, columns, files in (("items", "", test_copy.FILES), ("names", " (name, day, v)", test_copy.KEYS)):
@@ -83,6 +84,16 @@ class Files(ApartCase):
                 self.clear()
                 with self.subTest(data=data, pieces=len(pieces)):
                     self.check("copy items from stdin (format binary)", "items", *pieces)
+
+
+class Widest(ApartCase):
+    tables = tuple(apart(table) for table in test_copy.Widest.tables)
+    cleared = "widest"
+
+    def test_rows(self):
+        for options, data in test_copy.WIDE_FILES:
+            self.clear()
+            self.check("copy widest from stdin" + options, "widest", data)
 
 
 def lines(count, first=0, width=60):

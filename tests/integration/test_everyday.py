@@ -39,6 +39,7 @@ PROGRAMS = (
             python3_psycopg=PYTHON + "psycopg"),
     Program("zabbix", "/usr/bin/python3", FOLDER + "zabbix_everyday.py", python3_psycopg2=PYTHON + "psycopg2"),
     Program("powerdns", "/usr/bin/python3", FOLDER + "powerdns_everyday.py", python3_psycopg=PYTHON + "psycopg"),
+    Program("osm2pgsql", "bash", FOLDER + "osm2pgsql_everyday.sh", osm2pgsql="/usr/bin/osm2pgsql"),
     Program("daemons", "/usr/bin/python3", FOLDER + "daemons_everyday.py", rsyslog="/usr/local/sbin/rsyslogd",
             rsyslog_pgsql="/usr/local/lib/rsyslog/ompgsql.so", syslog_ng_mod_sql="/usr/lib/syslog-ng/*/libafsql.so",
             libdbd_pgsql="/usr/lib/*/dbd/libdbdpgsql.so", python3_psycopg2=PYTHON + "psycopg2"),

@@ -257,6 +257,32 @@ class Loads(CopiesCase):
         self.assertEqual(wire.tags_of(self.load("copy whole from stdin", *pieces_of(b"".join(lines(5000))))), ["COPY 5000"])
         self.assertEqual(self.count("whole"), 5000)
 
+    def test_what_the_session_chooses(self):
+        """It counts before what the table has."""
+        data = b"".join(lines(100)) + b"x\n"
+        for table, mode, committed in (("items", "atomic", 0), ("whole", "partition", None), ("whole", "default", 0), ("items", "default", None)):
+            self.empty()
+            self.session.query(f"set keyspread.copy to {mode}")
+            replies = self.load(f"copy {table} from stdin", data)
+            if committed is None:
+                _, committed, _ = self.failure(replies)
+            else:
+                self.assertIsNone(OUTCOME.search(str(replies)), (table, mode))
+            self.assertEqual((wire.error_of(replies), self.count(table)), ("22P02", committed), (table, mode))
+
+    def test_rows_that_are_there_already_are_errors(self):
+        for mode, state in (("partition", "0A000"), ("atomic", "23505")):
+            self.empty()
+            self.session.query(f"set keyspread.copy = {mode}")
+            self.assertEqual(wire.tags_of(self.load("copy items from stdin", b"1\ta\t1\n")), ["COPY 1"])
+            for word in ("nothing", "update"):
+                self.session.query(f"set keyspread.copy_on_conflict = {word}")
+                replies = self.load("copy items from stdin", b"1\tb\t2\n")
+                fields = next(reply.fields() for reply in replies if reply.kind == "E")
+                self.assertEqual((fields["C"], "copy_on_conflict" in fields.get("H", "")), (state, mode == "partition"), fields)
+                self.check_alive_after(replies)
+            self.session.query("reset keyspread.copy_on_conflict")
+
     def test_a_table_that_is_not_configured(self):
         self.assertEqual(wire.tags_of(self.load("copy other from stdin csv", b"1,a\n2,\n")), ["COPY 2"])
         self.assertEqual(self.admins[True].rows("select * from other order by a"), [["1", "a"], ["2", None]])

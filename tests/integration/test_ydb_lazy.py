@@ -72,6 +72,14 @@ class YdbLazy(YdbCase):
         self.say("commit", "COMMIT", status=b"I")
         self.assertEqual((self.rows(), self.kinds()), ([2], {"lazy": 1}))
 
+    def test_what_the_session_chooses(self):
+        for number, (word, kinds) in enumerate((("eager", {}), ("lazy", {"lazy": 1}), ("default", {"lazy": 2}))):
+            self.say(f"set keyspread.transactions to {word}", "SET", status=b"I")
+            self.say("begin", "BEGIN")
+            self.say(THING.format(number, "a"), "INSERT 0 1")
+            self.say("commit", "COMMIT", status=b"I")
+            self.assertEqual((self.rows(), self.kinds()), (list(range(number + 1)), kinds), word)
+
     def test_an_error_comes_with_commit(self):
         self.session.query(THING.format(1, "a"))
         self.say("begin", "BEGIN")

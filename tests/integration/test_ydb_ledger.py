@@ -9,6 +9,7 @@ import argparse
 import collections
 import os
 import random
+import re
 import sys
 import threading
 import unittest
@@ -22,6 +23,7 @@ UNITS = 3000
 SEED = 1
 SHARED = 12  # keys that all clients write
 UNKNOWN = {"08007", "lost"}
+COUNTED = re.compile(r"(\d+) rows are committed; rows from line (\d+) on may be missing")
 REFUSED = {"40001"}  # what has been told would not be true any more
 INT8 = "bigint not null"
 COLUMNS = {"rows_of": [("id", "bigint", True), ("unit", "bigint", False), ("place", "integer", False),
@@ -59,29 +61,33 @@ class Client(threading.Thread):
         self.told = []  # (kind, what, outcome)
         self.numbers = []  # (counter, its value), told by what was acknowledged
         self.session = None
+        self.counted = None  # (rows that are committed, a line) as the last error of a COPY in batches said
 
     def run(self):
-        kinds = ("one", "bound", "many", "grouped", "drawn", "latest", "shared", "counter")
+        kinds = ("one", "bound", "many", "grouped", "drawn", "latest", "shared", "counter", "copied", "copied_whole")
         for turn in range(self.units):
             kind = self.dice.choice(kinds)
             what, messages = getattr(self, kind)(turn)
-            outcome, rows = self.outcome(messages)
-            self.told.append((kind, what, outcome))
+            outcome, rows = self.outcome(messages, 2 if kind.startswith("copied") else 1)
+            self.told.append((kind, (what, self.counted) if kind == "copied" else what, outcome))
             if outcome == "ok" and kind == "drawn":
                 self.numbers.append((what[1], int(rows[0])))
         self.session.close()
 
-    def outcome(self, messages):
+    def outcome(self, messages, ready):
         """`ok`, a SQLSTATE, or `lost`, of one unit; and its rows' first cells."""
+        self.counted = None
         try:
             if self.session is None:
                 self.session = wire.Wire(("127.0.0.1", self.test.keyspread.port))
                 self.session.login("app", "/local")
-            replies = self.session.ask(messages)
+            replies = self.session.ask(messages, ready=ready)
         except (OSError, wire.Closed):
             self.session = None
             return "lost", []
         rows = [reply.row()[0] for reply in replies if reply.kind == "D"]
+        hints = [reply.fields().get("H", "") for reply in replies if reply.kind == "E"]
+        self.counted = next((tuple(map(int, found.groups())) for found in map(COUNTED.search, hints) if found), None)
         return wire.error_of(replies) or "ok", rows
 
     # Units: what is put down of them, and how they are sent.
@@ -103,6 +109,19 @@ class Client(threading.Thread):
         keys = [key + place for place in range(self.dice.randint(2, 20))]
         rows = ", ".join(f"({each}, {key}, {place})" for place, each in enumerate(keys))
         return keys, wire.query(f"insert into rows_of (id, unit, place) values {rows}")
+
+    def copy(self, turn, mode):
+        key = self.key(turn)
+        keys = [key + place for place in range(self.dice.randint(2, 40))]
+        lines = "".join(f"{each}\t{key}\t{place}\n" for place, each in enumerate(keys)).encode()
+        return keys, (wire.query(f"set keyspread.copy = {mode}") + wire.query("copy rows_of (id, unit, place) from stdin") + wire.copy_data(lines[:20])
+                      + wire.copy_data(lines[20:]) + wire.copy_done())
+
+    def copied(self, turn):
+        return self.copy(turn, "partition")
+
+    def copied_whole(self, turn):
+        return self.copy(turn, "atomic")
 
     def grouped(self, turn):
         """Statements of their own that are one transaction, for they are one Query."""
@@ -203,11 +222,22 @@ class Ledger(unittest.TestCase):
         self.assertEqual(wrong, [[0]])
         grouped = [(kind, what[0], outcome)
                    for kind, what, outcome in self.units(clients, ("grouped", "drawn"))]
-        for kind, keys, outcome in self.units(clients, ("one", "bound", "many")) + grouped:
-            found = [key for key in keys if there.pop(key, None) == [keys[0], key - keys[0]]]
+        for kind, keys, outcome in self.units(clients, ("one", "bound", "many", "copied_whole")) + grouped:
             wanted = {"ok": [keys]}.get(outcome, [[], keys] if outcome in UNKNOWN else [[]])
-            self.assertIn(found, wanted, f"{kind} {keys} {outcome}")
+            self.assertIn(self.take(there, keys), wanted, f"{kind} {keys} {outcome}")
+        for _, (keys, counted), outcome in self.units(clients, ("copied",)):
+            found = self.take(there, keys)
+            committed, missing = counted or ((len(keys), len(keys) + 1) if outcome == "ok" else (0, 1))
+            self.assertLessEqual(set(keys[:missing - 1]), set(found), f"{keys} {outcome} {counted}")
+            self.assertGreaterEqual(len(found), committed, f"{keys} {outcome} {counted}")
+            if outcome not in UNKNOWN:
+                self.assertEqual(len(found), committed, f"{keys} {outcome} {counted}")
         self.assertEqual(there, {}, "rows that nobody sent")
+
+    @staticmethod
+    def take(there, keys):
+        """The keys of a unit whose rows are there, which are taken out."""
+        return [key for key in keys if there.pop(key, None) == [keys[0], key - keys[0]]]
 
     def units(self, clients, kinds):
         return [unit for client in clients for unit in client.told if unit[0] in kinds]
@@ -256,6 +286,9 @@ class Ledger(unittest.TestCase):
         """No more is unknown than must be; and each fault struck."""
         told = {name: collections.Counter(unit[2] for client in clients for unit in client.told)
                 for name, clients in (("calm", calm), ("rough", rough))}
+        copies = {kind: collections.Counter(unit[2] for unit in self.units(calm + rough, (kind,))) for kind in ("copied", "copied_whole")}
+        for kind, counts in copies.items():
+            self.assertGreater(counts["ok"], sum(counts.values()) // 2, (kind, counts))
         print(f"told {({name: dict(counts) for name, counts in told.items()})} struck {struck}",
               file=sys.stderr)
         upserts = {unit[2] for unit in self.units(calm + rough, ("latest", "shared"))}

@@ -71,6 +71,14 @@ static void add_changed(const px_ydb_session *session, const char *name, pgw_buf
         pgw_buf_addf(out, "%s,", name);
 }
 
+/* The text in the session's arena; it is freed here. */
+static pgw_slice kept(px_ydb_session *session, pgw_buf *text)
+{
+    pgw_slice slice = text->len > 0 ? pgw_arena_keep(&session->arena, text) : PGW_LITERAL("");
+    pgw_buf_free(text);
+    return slice;
+}
+
 /* The names of settings that the session has changed and that matter to its rows, in a batch, too;
  * no other setting that YDB's sessions may change does. */
 static pgw_slice changed(px_ydb_session *session)
@@ -79,9 +87,16 @@ static pgw_slice changed(px_ydb_session *session)
     for (size_t i = 0; i < RW_TRACKED; i++)
         add_changed(session, rw_tracked[i], &names);
     add_changed(session, "default_transaction_read_only", &names);
-    pgw_slice kept = names.len > 0 ? pgw_arena_keep(&session->arena, &names) : PGW_LITERAL("");
-    pgw_buf_free(&names);
-    return kept;
+    return kept(session, &names);
+}
+
+/* Values of keyspread's own settings. */
+static pgw_slice own(px_ydb_session *session)
+{
+    pgw_buf values = {0};
+    for (size_t i = 0; i < RW_OWN_SETTINGS; i++)
+        pgw_buf_addf(&values, "%s%s", i > 0 ? "," : "", setting_of(session, rw_own[i]));
+    return kept(session, &values);
 }
 
 /* Answers px_state_question() from the session's settings. */
@@ -89,7 +104,8 @@ static pgw_slice *answer_state(px_ydb_session *session, pgw_slice question)
 {
     pgw_slice *cells = px_ydb_cells(session, px_state_cells(question));
     pgw_buf_clear(&session->columns);
-    px_state_answer(question, setting_of, session, changed(session), &session->columns, cells);
+    const px_state_source source = {setting_of, session, own(session), changed(session)};
+    px_state_answer(question, &source, &session->columns, cells);
     return cells;
 }
 

@@ -164,20 +164,20 @@ static void add_column(pgw_buf *columns)
     pgw_buf_add(columns, behind_name, sizeof behind_name);
 }
 
-void px_state_answer(pgw_slice text, const char *(*setting)(void *data, const char *name),
-                     void *data, pgw_slice changed, pgw_buf *columns, pgw_slice *cells)
+void px_state_answer(pgw_slice text, const px_state_source *source, pgw_buf *columns,
+                     pgw_slice *cells)
 {
     size_t count = px_state_cells(text), tables = FIXED_CELLS;
-    cells[0] = pgw_slice_str(setting(data, "session_authorization"));
+    cells[0] = pgw_slice_str(source->setting(source->data, "session_authorization"));
     cells[1] = PGW_LITERAL("none");
     for (size_t i = 0; i < RW_TRACKED; i++)
-        cells[2 + i] = pgw_slice_str(setting(data, rw_tracked[i]));
+        cells[2 + i] = pgw_slice_str(source->setting(source->data, rw_tracked[i]));
     cells[2 + RW_TRACKED] = PGW_LITERAL("hex 1 base64");
-    cells[3 + RW_TRACKED] = PGW_LITERAL("");
+    cells[3 + RW_TRACKED] = source->own;
     for (size_t i = tables; i < count; i++)
         cells[i] = PGW_LITERAL("th"); /* the last cell is for all tables beyond OWN_CELLS */
     if (asks_everything(text))
-        cells[count - 1] = changed;
+        cells[count - 1] = source->changed;
     pgw_buf_add_i16(columns, (int16_t)count);
     for (size_t i = 0; i < count; i++)
         add_column(columns);

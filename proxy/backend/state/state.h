@@ -37,14 +37,22 @@ typedef struct px_asked {
 /* Appends one SELECT, without ';'. With `everything` it tells `changed`, which takes PostgreSQL 1
  * ms. Only what is asked for depends on the session's search_path. */
 void px_state_question(const px_asked *asked, bool everything, pgw_buf *sql);
+/* What a backend without a catalog knows of its session. */
+typedef struct px_state_source {
+    const char *(*setting)(void *data, const char *name); /* "" for what it does not know */
+    void *data;
+    pgw_slice own;     /* values of keyspread's own settings in the order of rw_own, a ',' between
+                          two */
+    pgw_slice changed; /* has the form of px_answer.changed */
+} px_state_source;
+
 /* Whether a text is such a question, how many cells its answer has, and the answer of a backend
  * without a catalog, where all names mean what the file says: appends a RowDescription's body to
- * `columns`, and fills px_state_cells() cells, which are the settings' own bytes. `setting` gives
- * "" for what it does not know; `changed` has the form of px_answer.changed. */
+ * `columns`, and fills px_state_cells() cells, which are the source's own bytes. */
 bool px_state_is_question(pgw_slice text);
 size_t px_state_cells(pgw_slice text);
-void px_state_answer(pgw_slice text, const char *(*setting)(void *data, const char *name),
-                     void *data, pgw_slice changed, pgw_buf *columns, pgw_slice *cells);
+void px_state_answer(pgw_slice text, const px_state_source *source, pgw_buf *columns,
+                     pgw_slice *cells);
 /* Reads the body of the answer's DataRow; `named` and `oids` are how many tables were asked for by
  * name and by oid. Does not set out->oids. False if the row cannot be read. */
 PGW_MUST_CHECK bool px_answer_read(pgw_slice body, size_t named, size_t oids, bool everything,

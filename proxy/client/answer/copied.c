@@ -188,20 +188,23 @@ pgw_slice px_copied_failure(const px_session *session)
 /* --- keys that are drawn, or there already --- */
 
 /* Whether the COPY may meet rows that are there: where they are no error, the data has to say which
- * these are. */
+ * these are, and the server has to have temporary tables. */
 static bool may_be_repeated(const px_session *session, const rw_copy *copy, pgw_error *error)
 {
+    bool stages = session->worker->config->backend.dialect != CFG_DIALECT_YDB;
     if (!wants_load(session, copy->table) ||
         conflict_of(session, copy->table) == RW_COPY_CONFLICT_ERROR ||
-        (copy->keyed && copy->data.marker.ptr == NULL))
+        (stages && copy->keyed && copy->data.marker.ptr == NULL))
         return true;
     pgw_fail(error, "0A000", "cannot COPY into table \"%s\" with copy_on_conflict: %s",
              copy->table->name,
-             copy->keyed ? "it has a DEFAULT string" : "its columns are without one of the key");
-    pgw_error_hint(error, "%s",
-                   copy->keyed ? "Leave out DEFAULT, or SET keyspread.copy_on_conflict TO error."
-                               : "List all columns of the primary key, or SET "
-                                 "keyspread.copy_on_conflict TO error.");
+             !stages       ? "YDB has no temporary tables"
+             : copy->keyed ? "it has a DEFAULT string"
+                           : "its columns are without one of the key");
+    pgw_error_hint(error, "%sSET keyspread.copy_on_conflict TO error.",
+                   !stages       ? ""
+                   : copy->keyed ? "Leave out DEFAULT, or "
+                                 : "List all columns of the primary key, or ");
     return false;
 }
 

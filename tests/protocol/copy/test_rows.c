@@ -32,11 +32,15 @@ static const struct {
     {{TEXT, COLUMNS}, "a,b,c\rd,e,f\r", "a,b,c,<a|c>\rd,e,f,<d|f>\r"},
     {{TEXT, COLUMNS}, "a,b,c\n\\.\nd,e,f\n", "a,b,c,<a|c>\n\\.\nd,e,f\n"},
     {{TEXT, COLUMNS}, "a,b,c\\.\nd", "a,b,c,<a|c>\\.\nd"},
+    {{TEXT, COLUMNS}, ",b,\\.\nd", ",b,,<|>\\.\nd"},
     {{TEXT, COLUMNS, .header = PGW_COPY_HEADER}, "x,y,z\na,b,c\n", "x,y,z\na,b,c,<a|c>\n"},
     {{TEXT, COLUMNS, .header = PGW_COPY_HEADER_MATCH},
      "x,y,z\na,b,c\n",
      "x,y,z,hash\na,b,c,<a|c>\n"},
     {{TEXT, COLUMNS, .marker = PGW_LITERAL("\\D")}, "\\D,b,c\n", "\\D,b,c,<?|c>\n"},
+    {{.format = PGW_COPY_TEXT, .delimiter = ',', .null = PGW_LITERAL("nil"), COLUMNS},
+     "a,b,c\nnil,b,c\nd,e,nil\n",
+     "a,b,c,<a|c>\nnil,b,c,nil\nd,e,nil,<d|->\n"},
     {{CSV, COLUMNS}, "\"a\n\"\"b\",\"\",c\n", "\"a\n\"\"b\",\"\",c,<a\n\"b|c>\n"},
     {{CSV, COLUMNS}, "\"\",,\n,b,c\n", "\"\",,,<|->\n,b,c,\n"},
     {{CSV, COLUMNS}, "a,\"b,c\n", "a,\"b,c\n"},
@@ -53,6 +57,7 @@ static const struct {
     {{TEXT, COLUMNS, .characters = PGW_COPY_SJIS},
      "\xb1,\x83\\,\xb1\\,\n\xa0,,\xe0,,\xdf\n",
      "\xb1,\x83\\,\xb1\\,,<\xb1|\xb1,>\n\xa0,,\xe0,,\xdf,<\xa0\xff|\xdf>\n"},
+    {{TEXT, COLUMNS, .characters = PGW_COPY_SJIS}, "\xa1,b,\xdf\n", "\xa1,b,\xdf,<\xa1|\xdf>\n"},
     {{TEXT, COLUMNS, .characters = PGW_COPY_BEYOND_ASCII},
      "\x83,\xe9,c\n",
      "\x83,\xe9,c,<\x83|c>\n"},
@@ -182,6 +187,34 @@ static void test_long_key(void **state)
     pgw_copy_free(copy);
 }
 
+/* A field that is not read may be of any length. */
+static void test_long_field(void **state)
+{
+    (void)state;
+    static const pgw_copy_options kinds[] = {
+        {TEXT, COLUMNS}, {CSV, COLUMNS}, {.format = PGW_COPY_BINARY, COLUMNS}};
+    static const pgw_slice begins[] = {PGW_LITERAL("a,"), PGW_LITERAL("a,"),
+                                       PGW_LITERAL(SIGNATURE "\0\3" A "\0\x20\0\0")},
+                           ends[] = {PGW_LITERAL(",c\n"), PGW_LITERAL(",c\n"), PGW_LITERAL(A)};
+    enum { LONG = 2 * PGW_COPY_KEY_MOST };
+    char *field = pgw_alloc(LONG);
+    memset(field, 'x', LONG);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        pgw_copy *copy = pgw_copy_new(&kinds[i], fill, NULL);
+        pgw_buf out = {0};
+        pgw_copy_feed(copy, begins[i], &out);
+        pgw_copy_feed(copy, (pgw_slice){field, LONG}, &out);
+        pgw_buf_clear(&out);
+        pgw_copy_feed(copy, ends[i], &out);
+        pgw_buf_add_byte(&out, '\0');
+        const char *added = i < 2 ? ",c,<a|c>\n" : "<a|a>";
+        assert_string_equal(out.ptr + (i < 2 ? 0 : sizeof A - 1), added);
+        pgw_buf_free(&out);
+        pgw_copy_free(copy);
+    }
+    free(field);
+}
+
 /* As PostgreSQL numbers lines: those in quotes count as well. */
 static void test_lines(void **state)
 {
@@ -300,9 +333,10 @@ static void test_confusing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files),      cmocka_unit_test(test_binary),
-        cmocka_unit_test(test_long_key),   cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_plain_rows), cmocka_unit_test(test_confusing),
+        cmocka_unit_test(test_files),     cmocka_unit_test(test_binary),
+        cmocka_unit_test(test_long_key),  cmocka_unit_test(test_long_field),
+        cmocka_unit_test(test_lines),     cmocka_unit_test(test_plain_rows),
+        cmocka_unit_test(test_confusing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
