@@ -68,7 +68,8 @@ SEED = int(os.environ.get("KEYSPREAD_SEED", "1"))
 KEYS = {"customers": ["id"], "orders": ["id"], "lines": ["order_id", "product"], "documents": ["id"], "tickets": ["id"]}
 
 # Everything that belongs to the tables, without the hash.
-OF_TABLES = " in ('customers', 'orders', 'lines', 'notes', 'documents', 'tickets')"
+NAMES = ("customers", "orders", "lines", "notes", "documents", "tickets")
+OF_TABLES = f" in {NAMES}"
 PICTURE = f"""
 with t as (select c.*, c.oid::regclass::text as name from pg_class c where relname {OF_TABLES} and relnamespace = 'public'::regnamespace)
 select 'constraint', name, conname, pg_get_constraintdef(o.oid), convalidated::text, obj_description(o.oid, 'pg_constraint')
@@ -378,6 +379,24 @@ class Migrate(MigrateCase):
         self.check_ledger(done + writers)
         self.assertEqual(self.picture(), before)
         self.use(dsn, spread=True)
+
+    def test_what_is_done_while_writers_wait(self):
+        """Few messages, however much has changed; and a statement for each table where one does."""
+        self.admin(TABLES)
+        self.migrate("--run")
+        self.admin("update orders set amount = 5 where id <= 2000; delete from lines where order_id <= 100")
+        since = self.postgres.mark()
+        self.migrate("--cutover")
+        told = [one.text for one in self.postgres.statements(since, "app")]
+        told = told[next(at for at, text in enumerate(told) if f"pg_advisory_lock({SWITCH_LOCK})" in text):]
+        locked, exchange = (next(at for at, text in enumerate(told) if word in text) for word in ("lock table", "pg_advisory_unlock"))
+        self.assertLessEqual(exchange - locked, 3, told[locked:exchange + 1])
+        statements = [text.strip() for text in told[exchange].split(";")]
+        self.assertEqual([text for text in statements if re.search("CREATE TRIGGER|RETURNS trigger|CREATE TABLE|DROP TABLE|VALIDATE|COPY", text)], [])
+        for table in NAMES:
+            changes = [text for text in statements if text.startswith(f"ALTER TABLE public.{table} ") and "ADD CONSTRAINT" in text]
+            self.assertLessEqual(len(changes), 1)
+        self.assertLessEqual(len(statements), 68)
 
     def test_what_cannot_be_carried_is_named(self):
         """Before anything is done; it is refused, or needs --accept."""
