@@ -452,6 +452,28 @@ class Migrate(MigrateCase):
         self.admin("drop table if exists one, other cascade; drop publication if exists p")
         self.assertRegex(self.migrate("--run", names=["one"], code=WRONG).stderr, "does not exist")
 
+    def test_what_the_database_does_to_new_tables(self):
+        """It publishes them, gives rights on them, and has a tablespace for them."""
+        with self.postgres.admin("app") as admin:
+            for text in ("set allow_in_place_tablespaces = on", "create tablespace far location ''"):
+                admin.rows(text)
+        self.admin(f"""create role seer; alter default privileges for role {harness.USER} grant all on tables to seer; create table one (id int primary key, t text) tablespace far;
+            create index one_t on one (t) tablespace far; grant select on one to public; insert into one values (1, 'a');
+            create publication everything for all tables; create publication of_schema for tables in schema public""")
+        errors = self.migrate("--plan", names=["one"], code=WRONG).stderr
+        self.assertIn("everything: publishes all tables, also those that the migration makes", errors)
+        self.assertIn("of_schema: publishes public.one: its subscribers get the hash column", errors)
+        self.assertEqual(sorted(re.findall("--accept='(.*)'", errors)), ["everything", "everything", "of_schema"])
+        self.admin("drop publication everything")
+        ask = """select relname, relacl::text, (select spcname from pg_tablespace t where t.oid = reltablespace) from pg_class
+            where relname in ('one', 'one_t') and relnamespace = 'public'::regnamespace order by 1"""
+        before = self.admin(ask)
+        self.migrate("--run", "--accept=of_schema", names=["one"])
+        self.assertEqual(self.admin("select has_table_privilege('seer', 'keyspread_new_public.one', 'insert, update, delete')"), [["f"]])
+        self.migrate("--cutover", names=["one"])
+        self.assertEqual(self.admin(ask), before)
+        self.assertEqual(self.admin("select relid::regclass from pg_get_publication_tables('of_schema')"), [["one"]])
+
     def test_materialized_views(self):
         """One of a table, of others, of a view; with and without rows; with indexes, rights, comments, options and an owner."""
         self.admin("""create role seller; create schema reports; create table one (id int primary key, t text);
@@ -872,13 +894,13 @@ class Migrate(MigrateCase):
         config = {**self.config(), "listen": ["127.0.0.1:6432"], "tables": [{"name": "odd_*", "primary_key": "auto", "hash_function": "xxh3",
                                                                              "partitions": {"uniform": 3}}]}
         file, table = self.file(config), 'odd_One " table'
-        self.assertIn("no table to migrate", self.run_command("migrate", file, "--run", code=WRONG).stderr)
-        self.run_command("migrate", file, table, "--run", "--rate=1000000")
+        self.run_command("migrate", file, "--run", "--rate=1000000")
         self.admin("""update "odd_One "" table" set "old" = 0 where "old" < 10; delete from "odd_One "" table" where "old" = 11""")
         self.run_command("migrate", file, table, "--cutover")
         self.assertEqual(self.admin("""select count(*), sum("old"), min("x%s"::text) from "odd_One "" table" """), [["5999", str(6000 * 6001 // 2 - 45 - 11), '{"\\\\N",NULL}']])
         self.assertRegex(self.run_command("verify", file, table).stdout, "rows: 5999\nwrong: 0")
         self.run_command("migrate", file, table, "--finish")
+        self.assertIn("no table to migrate", self.run_command("migrate", file, "--run", code=WRONG).stderr)
 
 
 if __name__ == "__main__":

@@ -402,9 +402,9 @@ static bool take_step(px_migration *it, migrate_step step)
 typedef struct asked {
     const px_command *command;
     const cfg_config *config;
-    px_tables *tables; /* One a name on the command line, or one of all entries. */
+    px_tables *tables; /* One a name on the command line; or of all entries, and one a pattern. */
     px_named *named;
-    size_t count;
+    size_t count, named_count;
     const rw_table **all;
     size_t all_count;
     pgw_arena arena; /* The tables point to the configurations in it. */
@@ -425,11 +425,12 @@ static bool take_table(asked *it, const rw_table *table, const char *path)
     return true;
 }
 
-/* The database is asked for the columns, whatever the file says of them. */
+/* The entries alone, of whose columns the database is asked, whatever the file says. */
 static const cfg_config *without_columns(asked *it, const cfg_config *config)
 {
     cfg_config *other = pgw_arena_alloc(&it->arena, sizeof *other);
     *other = *config;
+    other->pattern_count = other->columnar_count = 0;
     other->tables = pgw_arena_alloc(&it->arena, config->table_count * sizeof *other->tables);
     for (size_t i = 0; i < config->table_count; i++) {
         other->tables[i] = config->tables[i];
@@ -447,22 +448,31 @@ static bool take_named(asked *it, const cfg_config *config)
     return good;
 }
 
+static bool take_name(asked *it, const char *name)
+{
+    px_named *named = &it->named[it->named_count++];
+    return px_named_find(named, it->config, name, it->command->errors) &&
+           take_named(it, &named->config);
+}
+
+/* Without names all of the file's are meant. */
 static bool find_tables(asked *it, size_t count, char **names)
 {
-    it->tables = pgw_calloc(count + 1, sizeof *it->tables);
-    it->named = pgw_calloc(count + 1, sizeof *it->named);
-    bool good = true;
-    if (count == 0)
-        return take_named(it, it->config);
+    const cfg_config *config = it->config;
+    size_t most = count + config->pattern_count + 1;
+    it->tables = pgw_calloc(most, sizeof *it->tables);
+    it->named = pgw_calloc(most, sizeof *it->named);
+    bool good = count > 0 || take_named(it, config);
+    for (size_t i = 0; good && count == 0 && i < config->pattern_count; i++)
+        good = take_name(it, cfg_table_label(&config->tables[config->table_count + i]));
     for (size_t i = 0; good && i < count; i++)
-        good = px_named_find(&it->named[i], it->config, names[i], it->command->errors) &&
-               take_named(it, &it->named[i].config);
+        good = take_name(it, names[i]);
     return good;
 }
 
-static void free_tables(asked *it, size_t count)
+static void free_tables(asked *it)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < it->named_count; i++)
         px_named_free(&it->named[i]);
     for (size_t i = 0; i < it->count; i++)
         px_tables_free(&it->tables[i]);
@@ -544,7 +554,7 @@ static bool migrate(const px_command *command, const words *what)
     good = good && take_step(&it, what->step);
     px_migration_close(&it);
     if (config != NULL)
-        free_tables(&tables, what->name_count - 1);
+        free_tables(&tables);
     cfg_free(config);
     return good;
 }

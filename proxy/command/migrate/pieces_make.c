@@ -85,6 +85,13 @@ const px_piece px_pieces_make[] = {
      "select place, 0, format('COMMENT ON TABLE %s IS %L', fresh, e) from pg_temp.t,"
      " obj_description(relid, 'pg_class') e where e is not null"},
 
+    {"make", "It gets the rights of the old table, and no others by default.",
+     "select t.place, 0, format('REVOKE ALL ON %I.%I FROM %s', t.ns, m, string_agg(distinct case"
+     " g.grantee when 0 then 'PUBLIC' else quote_ident(pg_get_userbyid(g.grantee)) end, ', '))"
+     " from pg_temp.t, unnest(t.n || t.leaf) m, pg_default_acl d, aclexplode(d.defaclacl) g where"
+     " d.defaclobjtype = 'r' and d.defaclnamespace = 0 and pg_get_userbyid(d.defaclrole) ="
+     " current_user and g.grantee <> d.defaclrole group by t.place, t.ns, m"},
+
     {"make", "Rights on the table and on its columns.",
      "select place, 0, format('GRANT %s ON %s TO %s%s', string_agg(privilege_type, ', '), fresh,"
      " receiver, option) from (select t.place, t.fresh, acl.* from pg_temp.t,"
