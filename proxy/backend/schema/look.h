@@ -49,10 +49,11 @@ typedef struct px_look {
     px_sight sight; /* out: what the look saw; the caller may take it */
     pgw_error error;
     px_schema_rows *rows;
-    size_t at;                          /* index in the catalog of the next table to be asked for */
-    size_t sampled[PX_LOOK_SAMPLES];    /* a ring of the tables that are asked for */
-    size_t samples_asked, samples_read; /* how many were */
-    unsigned sample_rows, sample_wrong; /* of the table that is read */
+    size_t at; /* the index in the catalog of the next table that may be asked for */
+    size_t sampled[PX_LOOK_SAMPLES];    /* a ring of tables that are asked for, by their indexes */
+    size_t samples_asked;               /* how many tables were asked for */
+    size_t samples_read;                /* how many of their answers are complete */
+    unsigned sample_rows, sample_wrong; /* the rows so far of the table whose answer comes */
     bool busy;       /* the table's rows cannot be read just now: a lock, or a timeout */
     bool unreadable; /* the role of the link cannot read the rows */
 } px_look;
