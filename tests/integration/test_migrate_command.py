@@ -68,7 +68,8 @@ SEED = int(os.environ.get("KEYSPREAD_SEED", "1"))
 KEYS = {"customers": ["id"], "orders": ["id"], "lines": ["order_id", "product"], "documents": ["id"], "tickets": ["id"]}
 
 # Everything that belongs to the tables, without the hash.
-OF_TABLES = " in ('customers', 'orders', 'lines', 'notes', 'documents', 'tickets')"
+NAMES = ("customers", "orders", "lines", "notes", "documents", "tickets")
+OF_TABLES = f" in {NAMES}"
 PICTURE = f"""
 with t as (select c.*, c.oid::regclass::text as name from pg_class c where relname {OF_TABLES} and relnamespace = 'public'::regnamespace)
 select 'constraint', name, conname, pg_get_constraintdef(o.oid), convalidated::text, obj_description(o.oid, 'pg_constraint')
@@ -379,6 +380,24 @@ class Migrate(MigrateCase):
         self.assertEqual(self.picture(), before)
         self.use(dsn, spread=True)
 
+    def test_what_is_done_while_writers_wait(self):
+        """Few messages, however much has changed; and a statement for each table where one does."""
+        self.admin(TABLES)
+        self.migrate("--run")
+        self.admin("update orders set amount = 5 where id <= 2000; delete from lines where order_id <= 100")
+        since = self.postgres.mark()
+        self.migrate("--cutover")
+        told = [one.text for one in self.postgres.statements(since, "app")]
+        told = told[next(at for at, text in enumerate(told) if f"pg_advisory_lock({SWITCH_LOCK})" in text):]
+        locked, exchange = (next(at for at, text in enumerate(told) if word in text) for word in ("lock table", "pg_advisory_unlock"))
+        self.assertLessEqual(exchange - locked, 3, told[locked:exchange + 1])
+        statements = [text.strip() for text in told[exchange].split(";")]
+        self.assertEqual([text for text in statements if re.search("CREATE TRIGGER|RETURNS trigger|CREATE TABLE|DROP TABLE|VALIDATE|COPY", text)], [])
+        for table in NAMES:
+            changes = [text for text in statements if text.startswith(f"ALTER TABLE public.{table} ") and "ADD CONSTRAINT" in text]
+            self.assertLessEqual(len(changes), 1)
+        self.assertLessEqual(len(statements), 68)
+
     def test_what_cannot_be_carried_is_named(self):
         """Before anything is done; it is refused, or needs --accept."""
         self.partitions = {"uniform": 4}
@@ -432,6 +451,28 @@ class Migrate(MigrateCase):
                 self.assertRegex(self.migrate("--run", names=["one"], code=WRONG).stderr, what)
         self.admin("drop table if exists one, other cascade; drop publication if exists p")
         self.assertRegex(self.migrate("--run", names=["one"], code=WRONG).stderr, "does not exist")
+
+    def test_what_the_database_does_to_new_tables(self):
+        """It publishes them, gives rights on them, and has a tablespace for them."""
+        with self.postgres.admin("app") as admin:
+            for text in ("set allow_in_place_tablespaces = on", "create tablespace far location ''"):
+                admin.rows(text)
+        self.admin(f"""create role seer; alter default privileges for role {harness.USER} grant all on tables to seer; create table one (id int primary key, t text) tablespace far;
+            create index one_t on one (t) tablespace far; grant select on one to public; insert into one values (1, 'a');
+            create publication everything for all tables; create publication of_schema for tables in schema public""")
+        errors = self.migrate("--plan", names=["one"], code=WRONG).stderr
+        self.assertIn("everything: publishes all tables, also those that the migration makes", errors)
+        self.assertIn("of_schema: publishes public.one: its subscribers get the hash column", errors)
+        self.assertEqual(sorted(re.findall("--accept='(.*)'", errors)), ["everything", "everything", "of_schema"])
+        self.admin("drop publication everything")
+        ask = """select relname, relacl::text, (select spcname from pg_tablespace t where t.oid = reltablespace) from pg_class
+            where relname in ('one', 'one_t') and relnamespace = 'public'::regnamespace order by 1"""
+        before = self.admin(ask)
+        self.migrate("--run", "--accept=of_schema", names=["one"])
+        self.assertEqual(self.admin("select has_table_privilege('seer', 'keyspread_new_public.one', 'insert, update, delete')"), [["f"]])
+        self.migrate("--cutover", names=["one"])
+        self.assertEqual(self.admin(ask), before)
+        self.assertEqual(self.admin("select relid::regclass from pg_get_publication_tables('of_schema')"), [["one"]])
 
     def test_materialized_views(self):
         """One of a table, of others, of a view; with and without rows; with indexes, rights, comments, options and an owner."""
@@ -853,13 +894,13 @@ class Migrate(MigrateCase):
         config = {**self.config(), "listen": ["127.0.0.1:6432"], "tables": [{"name": "odd_*", "primary_key": "auto", "hash_function": "xxh3",
                                                                              "partitions": {"uniform": 3}}]}
         file, table = self.file(config), 'odd_One " table'
-        self.assertIn("no table to migrate", self.run_command("migrate", file, "--run", code=WRONG).stderr)
-        self.run_command("migrate", file, table, "--run", "--rate=1000000")
+        self.run_command("migrate", file, "--run", "--rate=1000000")
         self.admin("""update "odd_One "" table" set "old" = 0 where "old" < 10; delete from "odd_One "" table" where "old" = 11""")
         self.run_command("migrate", file, table, "--cutover")
         self.assertEqual(self.admin("""select count(*), sum("old"), min("x%s"::text) from "odd_One "" table" """), [["5999", str(6000 * 6001 // 2 - 45 - 11), '{"\\\\N",NULL}']])
         self.assertRegex(self.run_command("verify", file, table).stdout, "rows: 5999\nwrong: 0")
         self.run_command("migrate", file, table, "--finish")
+        self.assertIn("no table to migrate", self.run_command("migrate", file, "--run", code=WRONG).stderr)
 
 
 if __name__ == "__main__":

@@ -85,14 +85,15 @@ void px_look_begin(px_look *look, pgw_buf *out)
 
 /* ---- rows ---- */
 
-static const rw_table *sampled_table(const px_look *look)
+/* The table whose rows come next, as its index in the catalog. */
+static size_t sampled_at(const px_look *look)
 {
-    return look->sight.catalog->tables[look->at];
+    return look->sampled[look->samples_read % PX_LOOK_SAMPLES];
 }
 
 static void take_sample_row(px_look *look, const pgw_slice *cells, const bool *nulls, size_t count)
 {
-    const rw_table *table = sampled_table(look);
+    const rw_table *table = look->sight.catalog->tables[sampled_at(look)];
     look->sample_rows++;
     look->sample_wrong += count == table->hash_key_count + 1 &&
                           px_audit_row(table, cells, nulls, NULL) != PX_AUDIT_RIGHT;
@@ -207,21 +208,32 @@ static bool is_sampled(const px_look *look)
     return sampled;
 }
 
-/* Asks for rows of the next table that needs it; SAME and OTHER: there is none left. */
+static px_look_step ask_sample(px_look *look, pgw_buf *out)
+{
+    pgw_buf sql = {0};
+    look->sampled[look->samples_asked++ % PX_LOOK_SAMPLES] = look->at;
+    pgw_buf_add_str(&sql, SAMPLE_LIMITS);
+    px_audit_query(look->sight.catalog->tables[look->at], SAMPLE_ROWS, &sql);
+    return ask(look, &sql, out);
+}
+
+/* Asks for rows of the next tables that need it, many at once, for somebody may wait; SAME and
+ * OTHER: there is none left. */
 static px_look_step sample_on(px_look *look, pgw_buf *out)
 {
     px_catalog *catalog = look->sight.catalog;
-    for (; look->findings != NULL && look->at < catalog->count; look->at++) {
-        if (!is_sampled(look))
-            continue;
-        look->state = PX_LOOK_SAMPLING;
-        look->sample_rows = look->sample_wrong = 0;
-        look->busy = look->unreadable = false;
-        pgw_buf sql = {0};
-        pgw_buf_add_str(&sql, SAMPLE_LIMITS);
-        px_audit_query(sampled_table(look), SAMPLE_ROWS, &sql);
-        return ask(look, &sql, out);
-    }
+    look->sample_rows = look->sample_wrong = 0;
+    look->busy = look->unreadable = false;
+    px_look_step step = PX_LOOK_MORE;
+    for (; look->findings != NULL && step == PX_LOOK_MORE && look->at < catalog->count &&
+           look->samples_asked - look->samples_read < PX_LOOK_SAMPLES;
+         look->at++)
+        if (is_sampled(look)) {
+            look->state = PX_LOOK_SAMPLING;
+            step = ask_sample(look, out);
+        }
+    if (look->samples_asked > look->samples_read)
+        return step;
     if (look->findings != NULL)
         px_findings_looked(look->findings, look->now);
     if (!is_same(look, catalog))
@@ -275,15 +287,16 @@ static px_look_step after_sample(px_look *look, pgw_buf *out)
 {
     px_catalog *catalog = look->sight.catalog;
     pgw_buf name = {0};
-    const char *label = label_of(catalog, look->at, &name);
-    rw_table *table = catalog->tables[look->at];
+    size_t at = sampled_at(look);
+    const char *label = label_of(catalog, at, &name);
+    rw_table *table = catalog->tables[at];
     if (look->busy || look->unreadable)
         px_findings_keep(look->findings, label, table, look->unreadable);
     else
         px_findings_judge(look->findings, label, table, look->sample_rows, look->sample_wrong,
                           look->metrics);
     pgw_buf_free(&name);
-    look->at++;
+    look->samples_read++;
     return sample_on(look, out);
 }
 

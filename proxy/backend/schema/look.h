@@ -33,6 +33,9 @@ typedef struct px_look_plans {
     const cfg_config *check, *load; /* the configurations whose names the two statements ask for */
 } px_look_plans;
 
+/* Samples of so many tables are asked for before the first one has come. */
+enum { PX_LOOK_SAMPLES = 32 };
+
 typedef struct px_look {
     const cfg_config *config;
     px_look_plans *plans; /* NULL: the look is on a session's own link */
@@ -46,8 +49,11 @@ typedef struct px_look {
     px_sight sight; /* out: what the look saw; the caller may take it */
     pgw_error error;
     px_schema_rows *rows;
-    size_t at; /* index in the catalog of the table that is sampled */
-    unsigned sample_rows, sample_wrong;
+    size_t at; /* the index in the catalog of the next table that may be asked for */
+    size_t sampled[PX_LOOK_SAMPLES];    /* a ring of tables that are asked for, by their indexes */
+    size_t samples_asked;               /* how many tables were asked for */
+    size_t samples_read;                /* how many of their answers are complete */
+    unsigned sample_rows, sample_wrong; /* the rows so far of the table whose answer comes */
     bool busy;       /* the table's rows cannot be read just now: a lock, or a timeout */
     bool unreadable; /* the role of the link cannot read the rows */
 } px_look;

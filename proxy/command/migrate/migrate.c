@@ -152,27 +152,49 @@ static char *lock_statement(const px_migration *it, const char *mode)
     return text;
 }
 
-/* What is done with all tables in one transaction. */
+/* What is done with all tables in one transaction: few messages, for all wait meanwhile. */
 typedef struct exchange {
-    char *statements;
-    char *lock_writers, *lock_all; /* LOCK TABLE, without readers and with them. */
     const char *version; /* That of the tables. NULL: the new tables have the names, and nothing is
                             to be caught up. */
-    px_phase reached;
+    pgw_buf lock;        /* Begins the transaction, and keeps writers out; not readers. */
+    pgw_buf exchange;    /* Keeps readers out, too, and does all the rest, to the commit. */
 } exchange;
 
-static attempt begin_attempt(const px_migration *it)
+#define BEGIN "begin isolation level repeatable read; set local lock_timeout = '300ms'; "
+#define UNLOCK "select pg_advisory_unlock(" PX_SWITCH_LOCK ")"
+
+/* Locks all tables within 300 ms, for which others may wait in vain, and nobody longer. False with
+ * a message. */
+static bool add_lock(const px_migration *it, const char *mode, pgw_buf *sql)
 {
-    return try_statements(it, "begin isolation level repeatable read; set local lock_timeout = "
-                              "'300ms'");
+    char *lock = lock_statement(it, mode);
+    pgw_buf_addf(sql, "set local statement_timeout = '300ms'; %s; set local statement_timeout = 0;",
+                 lock != NULL ? lock : "");
+    free(lock);
+    return lock != NULL;
 }
 
-/* Locks all tables within 300 ms, for which others may wait in vain, and nobody longer. */
-static attempt lock_tables(const px_migration *it, const char *lock)
+/* False with a message. Freed by exchange_free() in any case. */
+static bool exchange_make(const px_migration *it, const char *phase, px_phase reached,
+                          exchange *what)
 {
-    attempt made = try_statements(it, "set local statement_timeout = '300ms'");
-    made = made == ATTEMPT_DONE ? try_statements(it, lock) : made;
-    return made == ATTEMPT_DONE ? try_statements(it, "set local statement_timeout = 0") : made;
+    char *statements = px_plan_statements(it, phase);
+    bool good = statements != NULL;
+    pgw_buf_add_str(what->version != NULL ? &what->lock : &what->exchange, BEGIN);
+    good = good && (what->version == NULL || add_lock(it, "share row exclusive", &what->lock)) &&
+           add_lock(it, "access exclusive", &what->exchange);
+    pgw_buf_add_str(&what->exchange, good ? statements : "");
+    px_migration_add_reach(reached, &what->exchange);
+    pgw_buf_add(&what->exchange, "; commit; " UNLOCK, sizeof "; commit; " UNLOCK);
+    pgw_buf_add_byte(&what->lock, '\0');
+    free(statements);
+    return good;
+}
+
+static void exchange_free(exchange *what)
+{
+    pgw_buf_free(&what->lock);
+    pgw_buf_free(&what->exchange);
 }
 
 /* Takes over the last changes, while writers are kept out, and makes sure that the tables are those
@@ -193,22 +215,12 @@ static bool is_ready(const px_migration *it, const char *version)
 /* While the last changes are taken over, readers go on: the reader's link is one of them. */
 static attempt exchange_once(const px_migration *it, const exchange *what)
 {
-    attempt made = begin_attempt(it);
-    if (made == ATTEMPT_DONE && what->version != NULL)
-        made = lock_tables(it, what->lock_writers);
+    attempt made = what->version != NULL ? try_statements(it, what->lock.ptr) : ATTEMPT_DONE;
     if (made == ATTEMPT_DONE && what->version != NULL && !is_ready(it, what->version)) {
         PQclear(PQexec(it->writer, "rollback"));
         return ATTEMPT_FAILED;
     }
-    if (made == ATTEMPT_DONE)
-        made = lock_tables(it, what->lock_all);
-    if (made == ATTEMPT_DONE)
-        made = try_statements(it, what->statements);
-    if (made != ATTEMPT_DONE)
-        return made;
-    if (!px_migration_reach(it, what->reached))
-        return ATTEMPT_FAILED;
-    return try_statements(it, "commit");
+    return made == ATTEMPT_DONE ? try_statements(it, what->exchange.ptr) : made;
 }
 
 static void pause_ms(int ms)
@@ -221,13 +233,22 @@ static void pause_ms(int ms)
  */
 static bool hold_writers(const px_migration *it)
 {
-    bool held =
-        px_migration_do(it, it->writer,
-                        "select pg_advisory_lock(" PX_SWITCH_LOCK
-                        "); select pg_notify('" PX_DDL_CHANNEL "', '" PX_SWITCH_NOTICE "')");
-    if (held)
-        pause_ms(HEARD_MS);
-    return held;
+    return px_migration_do(it, it->writer,
+                           "select pg_advisory_lock(" PX_SWITCH_LOCK
+                           "); select pg_notify('" PX_DDL_CHANNEL "', '" PX_SWITCH_NOTICE "')");
+}
+
+/* Until every keyspread has heard it: takes over most of what has changed, so that little is left
+ * to do under the lock. */
+static bool await_quiet(const px_migration *it, const exchange *what)
+{
+    uint64_t keys;
+    double begun = px_migration_now();
+    bool good = what->version == NULL || px_rows_catch_up(it, false, &keys);
+    int rest = HEARD_MS - (int)((px_migration_now() - begun) * 1000);
+    if (good && rest > 0)
+        pause_ms(rest);
+    return good;
 }
 
 static attempt exchange_held(const px_migration *it, const exchange *what)
@@ -235,14 +256,14 @@ static attempt exchange_held(const px_migration *it, const exchange *what)
     double begun = px_migration_now();
     if (!hold_writers(it))
         return ATTEMPT_FAILED;
-    attempt made = exchange_once(it, what);
-    bool released =
-        px_migration_do(it, it->writer, "select pg_advisory_unlock(" PX_SWITCH_LOCK ")");
+    attempt made = await_quiet(it, what) ? exchange_once(it, what) : ATTEMPT_FAILED;
     if (made == ATTEMPT_DONE)
         fprintf(it->command->out, "Writers have waited for %.2f s.\n", px_migration_now() - begun);
+    else if (!px_migration_do(it, it->writer, UNLOCK))
+        return ATTEMPT_FAILED;
     else if (made == ATTEMPT_LOCKED)
         say(it, "others hold a lock: the tables are not switched yet");
-    return released ? made : ATTEMPT_FAILED;
+    return made;
 }
 
 /* All tables in one transaction. For the last changes writers are kept out, and readers are not;
@@ -250,13 +271,8 @@ static attempt exchange_held(const px_migration *it, const exchange *what)
 static bool switch_tables(const px_migration *it, const char *phase, const char *version,
                           px_phase reached)
 {
-    exchange what = {.statements = px_plan_statements(it, phase),
-                     .lock_writers = lock_statement(it, "share row exclusive"),
-                     .lock_all = lock_statement(it, "access exclusive"),
-                     .version = version,
-                     .reached = reached};
-    bool known = what.statements != NULL && what.lock_writers != NULL && what.lock_all != NULL;
-    attempt made = known ? ATTEMPT_LOCKED : ATTEMPT_FAILED;
+    exchange what = {.version = version};
+    attempt made = exchange_make(it, phase, reached, &what) ? ATTEMPT_LOCKED : ATTEMPT_FAILED;
     for (int i = 0; i < TRIES && made == ATTEMPT_LOCKED; i++) {
         if (i > 0)
             pause_ms(PAUSE_MS);
@@ -265,9 +281,7 @@ static bool switch_tables(const px_migration *it, const char *phase, const char 
     if (made == ATTEMPT_LOCKED)
         refuse(it, "others have held locks all the time, and nothing is switched: end long "
                    "transactions, and try again");
-    free(what.statements);
-    free(what.lock_writers);
-    free(what.lock_all);
+    exchange_free(&what);
     return made == ATTEMPT_DONE;
 }
 
@@ -388,9 +402,9 @@ static bool take_step(px_migration *it, migrate_step step)
 typedef struct asked {
     const px_command *command;
     const cfg_config *config;
-    px_tables *tables; /* One a name on the command line, or one of all entries. */
+    px_tables *tables; /* One a name on the command line; or of all entries, and one a pattern. */
     px_named *named;
-    size_t count;
+    size_t count, named_count;
     const rw_table **all;
     size_t all_count;
     pgw_arena arena; /* The tables point to the configurations in it. */
@@ -411,11 +425,12 @@ static bool take_table(asked *it, const rw_table *table, const char *path)
     return true;
 }
 
-/* The database is asked for the columns, whatever the file says of them. */
+/* The entries alone, of whose columns the database is asked, whatever the file says. */
 static const cfg_config *without_columns(asked *it, const cfg_config *config)
 {
     cfg_config *other = pgw_arena_alloc(&it->arena, sizeof *other);
     *other = *config;
+    other->pattern_count = other->columnar_count = 0;
     other->tables = pgw_arena_alloc(&it->arena, config->table_count * sizeof *other->tables);
     for (size_t i = 0; i < config->table_count; i++) {
         other->tables[i] = config->tables[i];
@@ -433,22 +448,31 @@ static bool take_named(asked *it, const cfg_config *config)
     return good;
 }
 
+static bool take_name(asked *it, const char *name)
+{
+    px_named *named = &it->named[it->named_count++];
+    return px_named_find(named, it->config, name, it->command->errors) &&
+           take_named(it, &named->config);
+}
+
+/* Without names all of the file's are meant. */
 static bool find_tables(asked *it, size_t count, char **names)
 {
-    it->tables = pgw_calloc(count + 1, sizeof *it->tables);
-    it->named = pgw_calloc(count + 1, sizeof *it->named);
-    bool good = true;
-    if (count == 0)
-        return take_named(it, it->config);
+    const cfg_config *config = it->config;
+    size_t most = count + config->pattern_count + 1;
+    it->tables = pgw_calloc(most, sizeof *it->tables);
+    it->named = pgw_calloc(most, sizeof *it->named);
+    bool good = count > 0 || take_named(it, config);
+    for (size_t i = 0; good && count == 0 && i < config->pattern_count; i++)
+        good = take_name(it, cfg_table_label(&config->tables[config->table_count + i]));
     for (size_t i = 0; good && i < count; i++)
-        good = px_named_find(&it->named[i], it->config, names[i], it->command->errors) &&
-               take_named(it, &it->named[i].config);
+        good = take_name(it, names[i]);
     return good;
 }
 
-static void free_tables(asked *it, size_t count)
+static void free_tables(asked *it)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < it->named_count; i++)
         px_named_free(&it->named[i]);
     for (size_t i = 0; i < it->count; i++)
         px_tables_free(&it->tables[i]);
@@ -530,7 +554,7 @@ static bool migrate(const px_command *command, const words *what)
     good = good && take_step(&it, what->step);
     px_migration_close(&it);
     if (config != NULL)
-        free_tables(&tables, what->name_count - 1);
+        free_tables(&tables);
     cfg_free(config);
     return good;
 }

@@ -205,10 +205,19 @@ bool px_migration_phase(const px_migration *it, px_phase *phase)
     return good;
 }
 
+void px_migration_add_reach(px_phase phase, pgw_buf *sql)
+{
+    pgw_buf_addf(sql, "update keyspread.migration set phase = '%s'", phases[phase]);
+}
+
 bool px_migration_reach(const px_migration *it, px_phase phase)
 {
-    return px_migration_dof(it, it->writer, "update keyspread.migration set phase = '%s'",
-                            phases[phase]);
+    pgw_buf sql = {0};
+    px_migration_add_reach(phase, &sql);
+    pgw_buf_add_byte(&sql, '\0');
+    bool good = px_migration_do(it, it->writer, sql.ptr);
+    pgw_buf_free(&sql);
+    return good;
 }
 
 static const rw_table *asked_table(const px_migration *it, const char *schema, const char *name)

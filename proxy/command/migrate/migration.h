@@ -71,8 +71,10 @@ PGW_MUST_CHECK bool px_migration_patiently(const px_migration *it, const char *s
 
 /* How far the migration is that the database has. False with a message. */
 PGW_MUST_CHECK bool px_migration_phase(const px_migration *it, px_phase *phase);
-/* Says that the migration is so far, in the writer's transaction, if it is in one. */
+/* Says that the migration is so far. */
 PGW_MUST_CHECK bool px_migration_reach(const px_migration *it, px_phase phase);
+/* Appends the statement that says so, without a semicolon. */
+void px_migration_add_reach(px_phase phase, pgw_buf *sql);
 /* Reads it->migrated from the state. False with a message: also if the migration that is under way
  * is of other tables. */
 PGW_MUST_CHECK bool px_migration_load(px_migration *it);

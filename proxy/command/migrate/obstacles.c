@@ -161,8 +161,14 @@ const px_obstacle px_obstacles[] = {
 
     {"Add the hash column to the subscribers' tables first; then accept it.", true,
      "select t.place, p.pubname::text, format('publishes %s: its subscribers get the hash"
-     " column', t.old) from pg_temp.t join pg_publication_rel l on l.prrelid = t.relid join"
-     " pg_publication p on p.oid = l.prpubid"},
+     " column', t.old) from pg_temp.t, pg_publication p, pg_get_publication_tables(p.pubname) l"
+     " where l.relid = t.relid"},
+
+    {"Publish tables or schemas by name; or make these tables at the subscribers, too, and accept "
+     "it.",
+     true,
+     "select 0, pubname::text, 'publishes all tables, also those that the migration makes in its"
+     " schemas' from pg_publication where puballtables"},
 
     {"The new table is logged.", true,
      "select place, n || '.unlogged', format('%s is UNLOGGED', old) from pg_temp.t where"

@@ -15,4 +15,18 @@ typedef struct px_piece {
     const char *sql; /* NULL: plan.c makes the statements by keyspread's own code. */
 } px_piece;
 
+/* The names of the triggers that log the old table's changes. */
+#define PX_LOG_TRIGGERS "'keyspread_log', 'keyspread_log_truncate'"
+
+/* The old table's other triggers. */
+#define PX_TRIGGERS                                                                                \
+    "pg_temp.t join pg_trigger g on g.tgrelid = t.relid and not g.tgisinternal and g.tgname not "  \
+    "in (" PX_LOG_TRIGGERS ")"
+
+/* The state of a trigger or rule, as ALTER TABLE says it. */
+#define PX_STATE(letter)                                                                           \
+    "case " letter " when 'D' then 'DISABLE' when 'R' then 'ENABLE REPLICA' when 'A' then"         \
+    " 'ENABLE ALWAYS' else 'ENABLE' end"
+#define PX_TRIGGER_STATE PX_STATE("g.tgenabled")
+
 #endif

@@ -85,6 +85,13 @@ const px_piece px_pieces_make[] = {
      "select place, 0, format('COMMENT ON TABLE %s IS %L', fresh, e) from pg_temp.t,"
      " obj_description(relid, 'pg_class') e where e is not null"},
 
+    {"make", "It gets the rights of the old table, and no others by default.",
+     "select t.place, 0, format('REVOKE ALL ON %I.%I FROM %s', t.ns, m, string_agg(distinct case"
+     " g.grantee when 0 then 'PUBLIC' else quote_ident(pg_get_userbyid(g.grantee)) end, ', '))"
+     " from pg_temp.t, unnest(t.n || t.leaf) m, pg_default_acl d, aclexplode(d.defaclacl) g where"
+     " d.defaclobjtype = 'r' and d.defaclnamespace = 0 and pg_get_userbyid(d.defaclrole) ="
+     " current_user and g.grantee <> d.defaclrole group by t.place, t.ns, m"},
+
     {"make", "Rights on the table and on its columns.",
      "select place, 0, format('GRANT %s ON %s TO %s%s', string_agg(privilege_type, ', '), fresh,"
      " receiver, option) from (select t.place, t.fresh, acl.* from pg_temp.t,"
@@ -202,5 +209,55 @@ const px_piece px_pieces_make[] = {
     {"index", "The planner's statistics.",
      "select place, 0, format('ANALYZE %s', fresh) from pg_temp.t union all select 0, oid::int8,"
      " format('ANALYZE %s', fresh) from pg_temp.mv where relispopulated"},
+
+    {"index", "Triggers, which do not fire before the switch.",
+     "select t.place, g.oid, left(d, at) || ' ON ' || t.fresh || substr(d, at + length(t.old) + 5)"
+     " || format('; ALTER TABLE %s DISABLE TRIGGER %I', t.fresh, g.tgname) ||"
+     " coalesce(format('; COMMENT ON TRIGGER %I ON %s IS ', g.tgname, t.fresh) ||"
+     " quote_literal(obj_description(g.oid, 'pg_trigger')), '') from " PX_TRIGGERS
+     " and g.tgconstrrelid = 0, pg_get_triggerdef(g.oid) d, lateral (select strpos(d, ' ON ' ||"
+     " t.old || ' ') - 1) p(at)"},
+
+    {"index",
+     "From the switch on they keep the old table in step, for the way back, and give rows their "
+     "hash"
+     " that come from a keyspread which does not know of the switch yet. keyspread knows the"
+     " function by its checksum.",
+     "select place, 0, format($text$CREATE FUNCTION keyspread.back_%s() RETURNS trigger LANGUAGE "
+     "plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $keyspread$-- keyspread %s%s"
+     "$keyspread$;\n"
+     "CREATE TRIGGER keyspread_back AFTER INSERT OR UPDATE OR DELETE ON %4$s FOR EACH ROW EXECUTE "
+     "FUNCTION keyspread.back_%1$s();\n"
+     "CREATE TRIGGER keyspread_back_truncate AFTER TRUNCATE ON %4$s EXECUTE FUNCTION "
+     "keyspread.back_%1$s()$text$, place, encode(sha256(convert_to(body, 'UTF8')), 'hex'), body,"
+     " fresh) || case when fill is null then"
+     " '' else format($text$;\n"
+     "CREATE TRIGGER keyspread_fill BEFORE INSERT ON %s FOR EACH ROW WHEN (new.%I IS NULL) EXECUTE"
+     " FUNCTION keyspread.back_%s();\n"
+     "CREATE TRIGGER keyspread_fill_key BEFORE UPDATE OF %s ON %1$s FOR EACH ROW WHEN (new.%2$I IS"
+     " NOT DISTINCT FROM old.%2$I AND ROW(%5$s) IS DISTINCT FROM ROW(%6$s)) EXECUTE FUNCTION"
+     " keyspread.back_%3$s()$text$, fresh, hash, place, keys, old_keys, new_keys) end || format(';"
+     "\nALTER TABLE %s DISABLE TRIGGER USER', fresh) from pg_temp.t, lateral (select "
+     "format($text$\n"
+     "BEGIN\n"
+     "%s"
+     "    IF TG_OP = 'INSERT' THEN\n"
+     "        INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE VALUES (%s);\n"
+     "    ELSIF TG_OP = 'UPDATE' THEN\n"
+     "        %s;\n"
+     "    ELSIF TG_OP = 'DELETE' THEN\n"
+     "        DELETE FROM %2$s WHERE (%6$s) = (%7$s);\n"
+     "    ELSE\n"
+     "        TRUNCATE %2$s CASCADE;\n"
+     "    END IF;\n"
+     "    RETURN NULL;\n"
+     "END $text$, case when fill is null then '' else format($text$"
+     "    IF TG_WHEN = 'BEFORE' THEN\n"
+     "        new.%I := %s;\n"
+     "        RETURN new;\n"
+     "    END IF;\n"
+     "$text$, hash, fill) end, kept, stored, new_stored, case when changed = '' then 'NULL' else"
+     " format('UPDATE %s SET %s WHERE (%s) = (%s)', kept, changed, keys, old_keys) end, keys,"
+     " old_keys)) b(body)"},
 
     {NULL, NULL, NULL}};

@@ -10,22 +10,11 @@
     "and"                                                                                          \
     " x.relkind = 'S' join pg_attribute k on k.attrelid = t.relid and k.attnum = d.refobjsubid "
 
-/* The old table's triggers, without those that log its changes. */
-#define TRIGGERS                                                                                   \
-    "pg_temp.t join pg_trigger g on g.tgrelid = t.relid and not g.tgisinternal and g.tgname not "  \
-    "in"                                                                                           \
-    " ('keyspread_log', 'keyspread_log_truncate')"
-
 #define PUBLICATIONS                                                                               \
     "pg_temp.t join pg_publication_rel l on l.prrelid = t.relid join pg_publication p on p.oid ="  \
     " l.prpubid"
 
 #define RULES "pg_temp.t join pg_rewrite r on r.ev_class = t.relid"
-
-/* The state of a trigger or rule, as ALTER TABLE says it. */
-#define STATE(letter)                                                                              \
-    "case " letter " when 'D' then 'DISABLE' when 'R' then 'ENABLE REPLICA' when 'A' then"         \
-    " 'ENABLE ALWAYS' else 'ENABLE' end"
 
 /* What a policy p allows. */
 #define ALLOWED                                                                                    \
@@ -76,25 +65,37 @@
 /* Each keyspread has a link that listens for this. */
 #define TELL "select 0, 0, $text$SELECT pg_notify('keyspread_ddl', '')$text$"
 
+/* A table's foreign keys are changed by one statement, for writers wait for each. */
+#define DROP_KEY "format('DROP CONSTRAINT %I', conname), ', ' order by oid)"
+#define ADD_KEY "format('ADD CONSTRAINT %I %s NOT VALID', conname, def), ', ' order by oid)"
+
+#define DROP_BACK                                                                                  \
+    "select 0, 0, 'DROP FUNCTION ' || string_agg(format('keyspread.back_%s()', place), ', ' order" \
+    " by place) || ' CASCADE' from pg_temp.t"
+
+/* It is gone already if the tables are switched back in time. */
+#define DROP_LOG                                                                                   \
+    "select 0, 0, 'DROP TABLE IF EXISTS ' || string_agg('keyspread.changes_' || place, ', ' order" \
+    " by place) from pg_temp.t"
+
 #define ALL_TABLES(which) "string_agg(" which ", ', ' order by place)"
 
 const px_piece px_pieces_switch[] = {
-    {"cutover", "All changes are in the new tables: the log ends.",
-     "select place, 0, format('DROP TRIGGER keyspread_log ON %s; DROP TRIGGER"
-     " keyspread_log_truncate ON %1$s; DROP FUNCTION keyspread.log_%s(),"
-     " keyspread.refuse_%2$s(); DROP TABLE keyspread.changes_%2$s', old, place) from pg_temp.t"},
+    {"cutover", "All changes are in the new tables: the log ends, with the triggers that write it.",
+     "select 0, 0, 'DROP FUNCTION ' || string_agg(format('keyspread.log_%s(),"
+     " keyspread.refuse_%1$s()', place), ', ' order by place) || ' CASCADE' from pg_temp.t"},
 
     {"cutover", "A serial's sequence is to belong to the new table.",
      "select t.place, x.oid, format('ALTER SEQUENCE %s OWNED BY NONE', x.oid::regclass) "
      "from " SEQUENCES "where d.deptype = 'a'"},
 
     {"cutover", "Foreign keys of and to the old table; they are made again, of and to the new one.",
-     "select place, oid, format('ALTER TABLE %s DROP CONSTRAINT %I', referrer, conname) from"
-     " pg_temp.fk"},
+     "select min(place), 0, format('ALTER TABLE %s ', referrer) || string_agg(" DROP_KEY
+     " from pg_temp.fk group by referrer"},
 
     {"cutover", "The old table gets what the new one has: its triggers are not to fire again.",
      "select distinct t.place, 0, format('ALTER TABLE %s DISABLE TRIGGER USER', t.old) "
-     "from " TRIGGERS},
+     "from " PX_TRIGGERS},
 
     {"cutover", "Its rules are not to do so, either.",
      "select t.place, r.oid, format('ALTER TABLE %s DISABLE RULE %I', t.old, r.rulename) "
@@ -141,24 +142,22 @@ const px_piece px_pieces_switch[] = {
     {"cutover",
      "Foreign keys: all new rows are checked from here on, the others afterwards. Of a table in"
      " partitions each partition has them until then.",
-     "select f.place, f.oid, format('ALTER TABLE %s ADD CONSTRAINT %I %s NOT VALID', f.referrer,"
-     " f.conname, f.def) from pg_temp.fk f where not f.lost and not f.from_parted union all"
-     " select f.place, f.oid, format('ALTER TABLE %I.%I ADD CONSTRAINT %I %s NOT VALID', f.s, l,"
-     " f.conname, f.def) from pg_temp.fk f, unnest(f.leaf) l where not f.lost and f.from_parted"},
+     "select min(place), 0, format('ALTER TABLE %s ', referrer) || string_agg(" ADD_KEY
+     " from pg_temp.fk where not lost and not from_parted group by referrer union all select"
+     " min(place), 1, format('ALTER TABLE %I.%I ', s, l) || string_agg(" ADD_KEY
+     " from pg_temp.fk, unnest(leaf) l where not lost and from_parted group by s, l"},
 
-    {"cutover", "Triggers, with their state.",
+    {"cutover", "Triggers that look at another table (FROM).",
      "select t.place, g.oid, pg_get_triggerdef(g.oid) || case when g.tgenabled = 'O' then ''"
-     " else format('; ALTER TABLE %s %s TRIGGER %I', t.old, " STATE(
-         "g.tgenabled") ", g.tgname) end ||"
-                        " coalesce('; ' || format('COMMENT ON TRIGGER %I ON %s IS ', g.tgname, "
-                        "t.old) ||"
-                        " quote_literal(obj_description(g.oid, 'pg_trigger')), '') "
-                        "from " TRIGGERS},
+     " else format('; ALTER TABLE %s %s TRIGGER %I', t.old, " PX_TRIGGER_STATE
+     ", g.tgname) end || coalesce('; ' || format('COMMENT ON TRIGGER %I ON %s IS ', g.tgname,"
+     " t.old) || quote_literal(obj_description(g.oid, 'pg_trigger')), '') from " PX_TRIGGERS
+     " and g.tgconstrrelid <> 0"},
 
     {"cutover", "Rules, with their state.",
      "select t.place, r.oid, rtrim(pg_get_ruledef(r.oid), ';') || case when r.ev_enabled = 'O' "
      "then ''"
-     " else format('; ALTER TABLE %s %s RULE %I', t.old, " STATE(
+     " else format('; ALTER TABLE %s %s RULE %I', t.old, " PX_STATE(
          "r.ev_enabled") ", r.rulename) end ||"
                          " coalesce('; ' || format('COMMENT ON RULE %I ON %s IS ', r.rulename, "
                          "t.old) ||"
@@ -201,51 +200,18 @@ const px_piece px_pieces_switch[] = {
      " join pg_index i on i.indrelid = t.relid and i.indisclustered join pg_class x on x.oid ="
      " i.indexrelid where not t.parted"},
 
-    {"cutover",
-     "Keeps the old table in step, for the way back; and gives rows their hash that come from a"
-     " keyspread which does not know of the switch yet. keyspread knows the function by its"
-     " checksum.",
-     "select place, 0, format($text$CREATE FUNCTION keyspread.back_%s() RETURNS trigger LANGUAGE "
-     "plpgsql SECURITY DEFINER SET search_path = pg_catalog AS $keyspread$-- keyspread %s%s"
-     "$keyspread$;\n"
-     "CREATE TRIGGER keyspread_back AFTER INSERT OR UPDATE OR DELETE ON %4$s FOR EACH ROW EXECUTE "
-     "FUNCTION keyspread.back_%1$s();\n"
-     "CREATE TRIGGER keyspread_back_truncate AFTER TRUNCATE ON %4$s EXECUTE FUNCTION "
-     "keyspread.back_%1$s();\n"
-     "ALTER TABLE %4$s ENABLE ALWAYS TRIGGER keyspread_back;\n"
-     "ALTER TABLE %4$s ENABLE ALWAYS TRIGGER keyspread_back_truncate$text$, place,"
-     " encode(sha256(convert_to(body, 'UTF8')), 'hex'), body, old) || case when fill is null then"
-     " '' else format($text$;\n"
-     "CREATE TRIGGER keyspread_fill BEFORE INSERT ON %s FOR EACH ROW WHEN (new.%I IS NULL) EXECUTE"
-     " FUNCTION keyspread.back_%s();\n"
-     "CREATE TRIGGER keyspread_fill_key BEFORE UPDATE OF %s ON %1$s FOR EACH ROW WHEN (new.%2$I IS"
-     " NOT DISTINCT FROM old.%2$I AND ROW(%5$s) IS DISTINCT FROM ROW(%6$s)) EXECUTE FUNCTION"
-     " keyspread.back_%3$s();\n"
-     "ALTER TABLE %1$s ENABLE ALWAYS TRIGGER keyspread_fill;\n"
-     "ALTER TABLE %1$s ENABLE ALWAYS TRIGGER keyspread_fill_key$text$, old, hash, place, keys,"
-     " old_keys, new_keys) end from pg_temp.t, lateral (select format($text$\n"
-     "BEGIN\n"
-     "%s"
-     "    IF TG_OP = 'INSERT' THEN\n"
-     "        INSERT INTO %s (%s) OVERRIDING SYSTEM VALUE VALUES (%s);\n"
-     "    ELSIF TG_OP = 'UPDATE' THEN\n"
-     "        %s;\n"
-     "    ELSIF TG_OP = 'DELETE' THEN\n"
-     "        DELETE FROM %2$s WHERE (%6$s) = (%7$s);\n"
-     "    ELSE\n"
-     "        TRUNCATE %2$s CASCADE;\n"
-     "    END IF;\n"
-     "    RETURN NULL;\n"
-     "END $text$, case when fill is null then '' else format($text$"
-     "    IF TG_WHEN = 'BEFORE' THEN\n"
-     "        new.%I := %s;\n"
-     "        RETURN new;\n"
-     "    END IF;\n"
-     "$text$, hash, fill) end, kept, stored, new_stored, case when changed = '' then 'NULL' else"
-     " format('UPDATE %s SET %s WHERE (%s) = (%s)', kept, changed, keys, old_keys) end, keys,"
-     " old_keys)) b(body)"},
+    {"cutover", "Triggers, with their state; from here on the old table is kept in step.",
+     "select place, 0, format('ALTER TABLE %s ENABLE ALWAYS TRIGGER keyspread_back, ENABLE ALWAYS"
+     " TRIGGER keyspread_back_truncate', old) || case when fill is null then '' else ', ENABLE"
+     " ALWAYS TRIGGER keyspread_fill, ENABLE ALWAYS TRIGGER keyspread_fill_key' end ||"
+     " coalesce((select string_agg(format(', %s TRIGGER %I', " PX_TRIGGER_STATE ", g.tgname), ''"
+     " order by g.tgname) from pg_trigger g where g.tgrelid = relid and not g.tgisinternal and"
+     " g.tgname not in (" PX_LOG_TRIGGERS ") and g.tgconstrrelid = 0 and g.tgenabled <> 'D'), '')"
+     " from pg_temp.t"},
 
     {"cutover", "Every keyspread looks at the tables again.", TELL},
+
+    {"check", "The log is of no use any more.", DROP_LOG},
 
     {"check", "All rows of before are checked, while writers go on.",
      "select place, oid, format('ALTER TABLE %s VALIDATE CONSTRAINT %I', referrer, conname) from"
@@ -264,12 +230,11 @@ const px_piece px_pieces_switch[] = {
      "select place, oid, format('COMMENT ON CONSTRAINT %I ON %s IS %L', conname, referrer, e)"
      " from pg_temp.fk, obj_description(oid, 'pg_constraint') e where not lost and e is not null"},
 
-    {"back", "The old table is not to follow any more.",
-     "select place, 0, format('DROP FUNCTION keyspread.back_%s() CASCADE', place) from pg_temp.t"},
+    {"back", "The old table is not to follow any more.", DROP_BACK},
 
     {"back", "Foreign keys that refer to the new tables.",
-     "select place, oid, format('ALTER TABLE %s DROP CONSTRAINT %I', referrer, conname) from"
-     " pg_temp.fk where not lost and from_place is null"},
+     "select min(place), 0, format('ALTER TABLE %s ', referrer) || string_agg(" DROP_KEY
+     " from pg_temp.fk where not lost and from_place is null group by referrer"},
 
     {"back", "A serial's sequence is to belong to the old table again.",
      "select t.place, x.oid, format('ALTER SEQUENCE %s OWNED BY NONE', x.oid::regclass) "
@@ -301,16 +266,16 @@ const px_piece px_pieces_switch[] = {
      "where d.deptype in ('a', 'i')"},
 
     {"back", "The old table's triggers fire again.",
-     "select t.place, g.oid, format('ALTER TABLE %s %s TRIGGER %I', t.old, " STATE(
-         "g.tgenabled") ", g.tgname) from " TRIGGERS " where g.tgenabled <> 'D'"},
+     "select t.place, g.oid, format('ALTER TABLE %s %s TRIGGER %I', t.old, " PX_TRIGGER_STATE
+     ", g.tgname) from " PX_TRIGGERS " where g.tgenabled <> 'D'"},
 
     {"back", "So do its rules.",
-     "select t.place, r.oid, format('ALTER TABLE %s %s RULE %I', t.old, " STATE(
+     "select t.place, r.oid, format('ALTER TABLE %s %s RULE %I', t.old, " PX_STATE(
          "r.ev_enabled") ", r.rulename) from " RULES " where r.ev_enabled <> 'D'"},
 
     {"back", "Foreign keys: all new rows are checked from here on, the others afterwards.",
-     "select place, oid, format('ALTER TABLE %s ADD CONSTRAINT %I %s NOT VALID', referrer,"
-     " conname, def) from pg_temp.fk"},
+     "select min(place), 0, format('ALTER TABLE %s ', referrer) || string_agg(" ADD_KEY
+     " from pg_temp.fk group by referrer"},
 
     {"back", "Views, functions and policies of other tables mean the old table again.",
      VIEWS " union all " POLICIES_OF_OTHERS},
@@ -327,6 +292,8 @@ const px_piece px_pieces_switch[] = {
 
     {"back", "Their schemas go.", DROP_SCHEMAS("ns") " union all " DROP_SCHEMAS("os")},
 
+    {"check_back", "The log is of no use any more.", DROP_LOG},
+
     {"check_back", "All rows of before are checked, while writers go on.",
      "select place, oid, format('ALTER TABLE %s VALIDATE CONSTRAINT %I', referrer, conname) from"
      " pg_temp.fk where convalidated"},
@@ -337,8 +304,7 @@ const px_piece px_pieces_switch[] = {
      "select place, oid, format('COMMENT ON CONSTRAINT %I ON %s IS %L', conname, referrer, e)"
      " from pg_temp.fk, obj_description(oid, 'pg_constraint') e where e is not null"},
 
-    {"finish", "The old table is not to follow any more.",
-     "select place, 0, format('DROP FUNCTION keyspread.back_%s() CASCADE', place) from pg_temp.t"},
+    {"finish", "The old table is not to follow any more.", DROP_BACK},
 
     {"finish",
      "The old tables go. What still refers to one of them is named, and then nothing is dropped.",
@@ -355,6 +321,10 @@ const px_piece px_pieces_switch[] = {
      " pg_temp.t union all " DROP_VIEWS("fresh") " union all select 0, 0,"
                                                  " 'DROP TABLE IF EXISTS ' || " ALL_TABLES(
                                                      "fresh") " from pg_temp.t"},
+
+    {"abandon", "What would have kept the old tables in step goes.",
+     "select place, 0, format('DROP FUNCTION IF EXISTS keyspread.back_%s()', place) from"
+     " pg_temp.t"},
 
     {"abandon", "Their schemas go.", DROP_SCHEMAS("ns") " union all " DROP_SCHEMAS("os")},
 

@@ -454,8 +454,11 @@ static PGresult *ask_changed(const px_migration *it)
 static bool catch_up(const px_migration *it, uint64_t *keys)
 {
     PGresult *changed = ask_changed(it);
-    bool good = changed != NULL;
+    bool good = changed != NULL, any = false;
     *keys = 0;
+    for (int i = 0; good && i < PQntuples(changed); i++)
+        any |= PQgetvalue(changed, i, 1)[0] == 't';
+    good = good && (!any || share_moment(it));
     for (int step = 0; step < 3; step++)
         for (size_t i = 0; good && i < it->migrated_count; i++) {
             const px_migrated *one = &it->migrated[i];
@@ -472,8 +475,7 @@ static const char begin[] = "begin isolation level repeatable read";
 
 bool px_rows_catch_up(const px_migration *it, bool open, uint64_t *keys)
 {
-    bool good =
-        (open || px_migration_do(it, it->writer, begin)) && share_moment(it) && catch_up(it, keys);
+    bool good = (open || px_migration_do(it, it->writer, begin)) && catch_up(it, keys);
     if (PQtransactionStatus(it->reader) != PQTRANS_IDLE)
         good = px_migration_do(it, it->reader, "rollback") && good;
     if (good && !open)

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "proxy/backend/schema/look.h"
 
+#include <arpa/inet.h>
 #include <setjmp.h>
 #include <stdarg.h>
 
@@ -245,17 +246,22 @@ static void questions_are_prepared_where_the_link_is_kept(void **state)
     assert_ptr_equal(t.plans.check, &config);
 }
 
-/* A row of a sample: the right hash of the key, or another. */
-static void sample(int64_t k, bool right)
+/* A row of a table's sample: the right hash of the key, or another. */
+static void sample_of(size_t at, int64_t k, bool right)
 {
     char text[64];
     pgw_value value = {.type = PGW_INT8, .as.integer = k};
     pgw_buf hash = {0};
-    const rw_table *table = t.look.sight.catalog->tables[0];
+    const rw_table *table = t.look.sight.catalog->tables[at];
     rw_hash_print(table, rw_hash_key(table, &value) + !right, &hash);
     snprintf(text, sizeof text, "%.*s|%lld", (int)hash.len, hash.ptr, (long long)k);
     row(text);
     pgw_buf_free(&hash);
+}
+
+static void sample(int64_t k, bool right)
+{
+    sample_of(0, k, right);
 }
 
 /* As far as the sample. */
@@ -288,6 +294,57 @@ static void a_sample_is_read_once(void **state)
     assert_int_equal(ready(), PX_LOOK_MORE);
     tell_tables("20");
     assert_int_equal(ready(), PX_LOOK_SAME);
+}
+
+enum { MANY = PX_LOOK_SAMPLES + 8 };
+
+/* How many messages are to be sent. */
+static size_t take_questions(void)
+{
+    size_t count = 0;
+    uint32_t len;
+    for (size_t at = 0; at < t.out.len; count++, at += 1 + ntohl(len))
+        memcpy(&len, t.out.ptr + at + 1, sizeof len);
+    pgw_buf_clear(&t.out);
+    return count;
+}
+
+static void samples_of_many_tables_are_asked_for_at_once(void **state)
+{
+    (void)state;
+    static char names[MANY][8];
+    char text[256];
+    static cfg_table all[MANY];
+    static const cfg_config many = {.tables = all, .table_count = MANY};
+    for (int i = 0; i < MANY; i++) {
+        all[i] = tables[0];
+        snprintf(names[i], sizeof names[i], "t%d", i);
+        all[i].name = all[i].label = names[i];
+    }
+    begin(1000, true, true);
+    t.look.config = &many;
+    row("f1|t|p1");
+    assert_int_equal(ready(), PX_LOOK_MORE);
+    for (int i = 0; i < MANY; i++) {
+        snprintf(text, sizeof text,
+                 "public|t%d|%d|r|0|f|f|f|f|f|k|1|20|-1|it" TAIL "2|f||0|t|f|~|~", i, 20000 + i);
+        row(text);
+        snprintf(text, sizeof text,
+                 "public|t%d|%d|r|0|f|f|f|f|f|h|2|20|-1|bigint" TAIL "1|f||0|t|f|~|~", i,
+                 20000 + i);
+        row(text);
+    }
+    pgw_buf_clear(&t.out);
+    assert_int_equal(ready(), PX_LOOK_MORE);
+    assert_int_equal(take_questions(), PX_LOOK_SAMPLES);
+    for (int i = 0; i < MANY; i++) {
+        for (int64_t k = 0; k < 4; k++)
+            sample_of((size_t)i, k, i % 10 != 7);
+        assert_int_equal(ready(), i < MANY - 1 ? PX_LOOK_MORE : PX_LOOK_OTHER);
+        assert_int_equal(take_questions(), i < MANY - PX_LOOK_SAMPLES ? 1 : 0);
+    }
+    for (int i = 0; i < MANY; i++)
+        assert_true((t.look.sight.catalog->tables[i]->unusable != NULL) == (i % 10 == 7));
 }
 
 static void wrong_hashes_stop_writes_until_they_are_gone(void **state)
@@ -401,6 +458,7 @@ int main(void)
         TEST(what_ends_a_look),
         TEST(questions_are_prepared_where_the_link_is_kept),
         TEST(a_sample_is_read_once),
+        TEST(samples_of_many_tables_are_asked_for_at_once),
         TEST(wrong_hashes_stop_writes_until_they_are_gone),
         TEST(what_was_found_of_rows_holds_where_none_are_read),
         TEST(few_wrong_hashes_do_not),
