@@ -484,6 +484,20 @@ class Encoded(CopyCase):
             self.both(*messages, ready=ready)
             self.assertEqual(self.contents("hashed", True), self.contents("direct"))
 
+    def test_an_encoding_that_is_changed_behind_bind(self):
+        """The server reads data in the encoding that counts when the portal is executed."""
+        data = "1\tソ表\t10\n2\tソ\t20\n".encode("shift_jis")
+        copy = wire.execute("late"), wire.copy_data(data[:3]), wire.copy_data(data[3:]), wire.copy_done()
+        for change in ("set client_encoding to 'SJIS'", "set local client_encoding to 'SJIS'", "set names 'SJIS'",
+                       "select set_config('client_encoding', 'SJIS', false)"):
+            with self.subTest(change):
+                for admin in self.admins.values():
+                    admin.rows("truncate items")
+                self.sessions = self.connect_both()
+                self.both(wire.parse("", "copy items from stdin"), wire.bind("late", ""), wire.parse("", change),
+                          wire.bind("", ""), wire.execute(), *copy, wire.sync())
+                self.assertEqual(self.contents("hashed", True), self.contents("direct"))
+
 
 @unittest.skipIf(harness.DIRECT, "only with keyspread in between")
 class Refused(CopyCase):

@@ -12,6 +12,7 @@
 #include "proxy/client/core/riding.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/link/leaving.h"
+#include "proxy/client/link/sync_state.h"
 #include "proxy/client/message/begin.h"
 #include "proxy/client/message/extended.h"
 #include "proxy/client/message/inert.h"
@@ -136,6 +137,9 @@ static bool pass_extended(px_session *session, pgw_frame frame, pgw_slice messag
     }
     px_lookups *executed =
         frame.type == 'E' && !session->own.copy_in ? px_lookup_bind_bound(session, message) : NULL;
+    /* The server reads the data of a COPY as the session has it now, which Bind could not know. */
+    if (executed != NULL && executed->copy != NULL && !px_sync_state_now(session))
+        return false;
     if (executed != NULL)
         px_ask_between(session, executed->before);
     if (!session->own.copy_in) {

@@ -82,6 +82,22 @@ static void test_count(void **state)
     }
 }
 
+/* Loads give way to batches that are on their way, and for a second after. */
+static void test_busy(void **state)
+{
+    (void)state;
+    px_quota quota = {0};
+    assert_false(px_quota_is_busy(&quota, 500));
+    px_quota_fly(&quota);
+    px_quota_fly(&quota);
+    assert_true(px_quota_is_busy(&quota, 500));
+    px_quota_land(&quota, 5000);
+    assert_true(px_quota_is_busy(&quota, 50000));
+    px_quota_land(&quota, 6000);
+    assert_true(px_quota_is_busy(&quota, 6999));
+    assert_false(px_quota_is_busy(&quota, 7000));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -89,6 +105,7 @@ int main(void)
         cmocka_unit_test(test_part),
         cmocka_unit_test(test_claim),
         cmocka_unit_test(test_count),
+        cmocka_unit_test(test_busy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
