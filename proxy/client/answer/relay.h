@@ -24,6 +24,8 @@ void px_relay_fail_large(pgw_error *error);
 void px_relay_copied(struct px_session *session, pgw_frame frame);
 /* Drops a message as it comes. */
 void px_relay_drop(struct px_session *session, pgw_frame frame);
+/* Drops the first `len` bytes, which are there: `frame` begins behind them, and is at hand. */
+void px_relay_drop_before(struct px_session *session, size_t len, pgw_frame frame);
 /* Drops the message at hand, which was answered. */
 void px_relay_drop_message(struct px_session *session);
 /* Relays more of the message. False: no more has come, or the session was closed. */
