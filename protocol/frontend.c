@@ -104,8 +104,8 @@ bool pgw_end(pgw_buf *out, size_t begun)
         out->len = begun - 1;
         return false;
     }
-    for (size_t i = 0; i < 4; i++)
-        out->ptr[begun + i] = (char)(length >> (24 - 8 * i));
+    uint32_t wire = htobe32((uint32_t)length);
+    memcpy(out->ptr + begun, &wire, sizeof wire);
     return true;
 }
 
@@ -169,6 +169,7 @@ void pgw_write_close(char kind, pgw_slice name, pgw_buf *out)
 
 void pgw_write_execute(pgw_slice portal, uint32_t max_rows, pgw_buf *out)
 {
+    (void)pgw_buf_reserve(out, PGW_HEADER + portal.len + 1 + sizeof max_rows);
     size_t begun = pgw_begin(out, 'E');
     add_string(out, portal);
     pgw_buf_add_i32(out, (int32_t)max_rows);

@@ -23,12 +23,17 @@ static void add(px_batch *batch, px_write_group ***write_groups, size_t *count, 
     (*write_groups)[(*count)++] = write_group;
 }
 
+static void begin(px_batch *batch)
+{
+    *batch = (px_batch){.write_groups = batch->lone,
+                        .write_group_cap = sizeof batch->lone / sizeof *batch->lone,
+                        .first = true};
+}
+
 px_batch *px_batch_new(void)
 {
-    px_batch *batch = pgw_calloc(1, sizeof *batch);
-    batch->write_groups = batch->lone;
-    batch->write_group_cap = sizeof batch->lone / sizeof *batch->lone;
-    batch->first = true;
+    px_batch *batch = pgw_alloc(sizeof *batch);
+    begin(batch);
     return batch;
 }
 
@@ -57,9 +62,22 @@ void px_batch_next_attempt(px_batch *batch)
     batch->first = false;
 }
 
-void px_batch_free(px_batch *batch)
+static void free_lists(px_batch *batch)
 {
     free_list(batch, batch->write_groups);
     free_list(batch, batch->again);
+}
+
+void px_batch_clear(px_batch *batch)
+{
+    free_lists(batch);
+    begin(batch);
+}
+
+void px_batch_free(px_batch *batch)
+{
+    if (batch == NULL)
+        return;
+    free_lists(batch);
     free(batch);
 }

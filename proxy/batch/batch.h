@@ -33,6 +33,8 @@ void px_batch_add(px_batch *batch, px_write_group *write_group);
 void px_batch_add_again(px_batch *batch, px_write_group *write_group);
 /* Makes the write groups to be sent again those of the next attempt. */
 void px_batch_next_attempt(px_batch *batch);
-void px_batch_free(px_batch *batch); /* frees the batch and what it owns */
+/* Makes the batch one without write groups again. */
+void px_batch_clear(px_batch *batch);
+void px_batch_free(px_batch *batch); /* frees the batch and what it owns; NULL is fine */
 
 #endif

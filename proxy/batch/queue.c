@@ -25,19 +25,11 @@ static bool same_tables(const px_write_group *a, const px_write_group *b)
     return same;
 }
 
-static bool same_statement(const px_write_group_prepared *a, const px_write_group_prepared *b)
-{
-    return pgw_slice_eq(a->name, b->name) && pgw_slice_eq(a->text, b->text) &&
-           pgw_slice_eq(a->columns, b->columns) && a->type_count == b->type_count &&
-           (a->type_count == 0 ||
-            memcmp(a->types, b->types, a->type_count * sizeof *a->types) == 0);
-}
-
 static bool same_statements(const px_write_group *a, const px_write_group *b)
 {
     bool same = a->prepared_count == b->prepared_count;
     for (size_t i = 0; same && i < a->prepared_count; i++)
-        same = same_statement(&a->prepared[i], &b->prepared[i]);
+        same = px_write_group_same_prepared(&a->prepared[i], &b->prepared[i]);
     return same;
 }
 
@@ -60,19 +52,6 @@ static void copy_tables(px_write_group *key, const px_write_group *write_group, 
         key->tables[i].name = pgw_arena_printf(arena, "%s", write_group->tables[i].name);
 }
 
-static void copy_statement(px_write_group_prepared *to, const px_write_group_prepared *from,
-                           pgw_arena *arena)
-{
-    uint32_t *types = pgw_arena_alloc(arena, (from->type_count + 1) * sizeof *types);
-    if (from->type_count > 0)
-        memcpy(types, from->types, from->type_count * sizeof *types);
-    *to = (px_write_group_prepared){.name = pgw_arena_copy(arena, from->name),
-                                    .text = pgw_arena_copy(arena, from->text),
-                                    .types = types,
-                                    .type_count = from->type_count,
-                                    .columns = pgw_arena_copy(arena, from->columns)};
-}
-
 static void copy_key(px_queue *queue, const px_write_group *write_group)
 {
     px_write_group *key = &queue->key;
@@ -92,7 +71,7 @@ static void copy_key(px_queue *queue, const px_write_group *write_group)
     key->prepared = pgw_arena_alloc(arena, write_group->prepared_count * sizeof *key->prepared);
     key->prepared_count = write_group->prepared_count;
     for (size_t i = 0; i < write_group->prepared_count; i++)
-        copy_statement(&key->prepared[i], &write_group->prepared[i], arena);
+        key->prepared[i] = px_write_group_keep_prepared(&write_group->prepared[i]);
 }
 
 static void grow(px_queue_table *table)
@@ -144,6 +123,9 @@ px_queue *px_queue_find(px_queue_table *table, const px_write_group *write_group
 static void free_queue(px_queue *queue)
 {
     px_identity_drop(queue->key.identity);
+    px_batch_free(queue->spare);
+    for (size_t i = 0; i < queue->key.prepared_count; i++)
+        px_write_group_drop_prepared(&queue->key.prepared[i]);
     pgw_arena_free(&queue->arena);
     free(queue);
 }
@@ -275,7 +257,8 @@ static size_t least_company(size_t most, const px_write_group *write_group)
 
 px_batch *px_queue_form(px_queue *queue, uint64_t now)
 {
-    px_batch *batch = px_batch_new();
+    px_batch *batch = queue->spare != NULL ? queue->spare : px_batch_new();
+    queue->spare = NULL;
     batch->queue = queue;
     batch->started = batch->since = now;
     queue->flights[queue->flying++] = batch;
@@ -307,7 +290,9 @@ void px_queue_land(px_batch *batch)
         i++;
     queue->flights[i] = queue->flights[--queue->flying];
     queue->flights[queue->flying] = NULL;
-    px_batch_free(batch);
+    px_batch_free(queue->spare);
+    px_batch_clear(batch);
+    queue->spare = batch;
 }
 
 /* ---- time ---- */

@@ -46,6 +46,7 @@ typedef struct px_queue {
     struct px_queue *next, *previous;    /* neighbours on the schedule's list; HOLDING only */
     px_batch *flights[PX_QUEUE_FLIGHTS]; /* the first `flying` are batches on links; else NULL */
     size_t flying;
+    px_batch *spare;                /* a batch that is back, for the next; owned; NULL: none */
     uint64_t quick_ms, quick_until; /* the quickest batch of late, and when that is forgotten */
 } px_queue;
 

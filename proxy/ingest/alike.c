@@ -302,8 +302,10 @@ static px_write_group *make_write_group(px_submitter *submitter, const px_standi
     write_group->conditions = like->write_group.conditions;
     write_group->guarded = like->write_group.guarded;
     write_group->merge_hash = like->write_group.merge_hash;
-    write_group->prepared = like->write_group.prepared;
-    write_group->prepared_count = like->write_group.prepared_count;
+    for (; write_group->prepared_count < like->write_group.prepared_count;
+         write_group->prepared_count++)
+        write_group->prepared[write_group->prepared_count] =
+            px_write_group_keep_prepared(&like->write_group.prepared[write_group->prepared_count]);
     write_group->lifted = (px_write_group_lifted){values, values != NULL ? like->lifts + 1 : 0,
                                                   .returns = like->write_group.lifted.returns};
     set_source(write_group, in);

@@ -128,14 +128,21 @@ static size_t key_bytes(const rw_table *table, const rw_key *key)
     return bytes;
 }
 
-bool px_bind_within(const px_worker *worker, const rw_table *table, size_t row_bytes,
-                    const rw_key *key)
+bool px_bind_is_small(const px_worker *worker, const rw_table *table, size_t row_bytes)
 {
     const cfg_config *config = worker->config;
     /* An upper bound of the key's bytes. */
     size_t most = row_bytes + table->primary_key_count * sizeof(int64_t);
-    return row_bytes <= config->limits.row_bytes &&
-           (most <= config->limits.key_bytes || key_bytes(table, key) <= config->limits.key_bytes);
+    return row_bytes <= config->limits.row_bytes && most <= config->limits.key_bytes;
+}
+
+bool px_bind_within(const px_worker *worker, const rw_table *table, size_t row_bytes,
+                    const rw_key *key)
+{
+    const cfg_config *config = worker->config;
+    return px_bind_is_small(worker, table, row_bytes) ||
+           (row_bytes <= config->limits.row_bytes &&
+            key_bytes(table, key) <= config->limits.key_bytes);
 }
 
 bool px_bind_limit(px_worker *worker, const rw_table *table, size_t row_bytes, const rw_key *key,
@@ -172,10 +179,13 @@ bool px_bind_keys(px_worker *worker, const px_plan *plan, const pgw_bind *bind, 
     pgw_reading reading = {env, arena, &bound->error};
     bound->keys = pgw_arena_alloc(arena, insert->row_count * sizeof *bound->keys);
     bound->hashes = pgw_arena_alloc(arena, insert->row_count * sizeof *bound->hashes);
+    /* A key is made of parameters and of constants in the text. */
+    bool small = px_bind_is_small(worker, insert->table, bind->values.len + insert->text.len);
     for (size_t r = 0; r < insert->row_count; r++) {
-        if (rw_insert_key(insert, r, params, &reading, &bound->keys[r]) != PGW_KNOWN ||
-            !px_bind_limit(worker, insert->table, bind->values.len / insert->row_count,
-                           &bound->keys[r], &bound->error))
+        if (rw_insert_key(insert, r, params, &reading, &bound->keys[r]) != PGW_KNOWN)
+            return false;
+        if (!small && !px_bind_limit(worker, insert->table, bind->values.len / insert->row_count,
+                                     &bound->keys[r], &bound->error))
             return false;
         bound->keys[r].partition = px_map_partition(worker, insert->table, bound->keys[r].hash);
         bound->hashes[r] = (int64_t)bound->keys[r].hash;

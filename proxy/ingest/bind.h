@@ -45,6 +45,10 @@ typedef struct px_bind_names {
 /* Writes the Bind for the backend. False: too many parameters. */
 bool px_bind_write(const px_plan *plan, const pgw_bind *bind, px_bind_names names,
                    const px_bound *bound, pgw_buf *out, pgw_error *error);
+/* Whether a row of so many bytes is within limits.row_bytes, and a key that is all in it certainly
+ * within limits.key_bytes. */
+PGW_MUST_CHECK bool px_bind_is_small(const px_worker *worker, const rw_table *table,
+                                     size_t row_bytes);
 /* Whether a row of so many bytes, and its key, are within limits.row_bytes and key_bytes. */
 PGW_MUST_CHECK bool px_bind_within(const px_worker *worker, const rw_table *table, size_t row_bytes,
                                    const rw_key *key);

@@ -26,6 +26,7 @@ void px_plan_drop(px_plan *plan)
     px_plan_drop(plan->whole);
     px_plan_drop(plan->origin);
     px_plan_drop(plan->row);
+    px_write_group_drop_prepared(&plan->on_links);
     px_catalog_drop(plan->catalog);
     px_identity_drop(plan->identity);
     pgw_arena arena = plan->arena;
@@ -208,6 +209,8 @@ static void render(px_plan *plan)
 
 static void name_it(px_plan *plan)
 {
+    px_write_group_drop_prepared(&plan->on_links);
+    plan->on_links = (px_write_group_prepared){0};
     XXH3_state_t *state = XXH3_createState();
     XXH3_128bits_reset(state);
     XXH3_128bits_update(state, plan->batched_text.ptr, plan->batched_text.len);
@@ -308,6 +311,7 @@ static px_plan *changed(px_plan *plan, pgw_arena arena, rw_insert *insert)
     copy->insert = insert;
     copy->arena = arena;
     copy->whole = copy->row = copy->origin = NULL;
+    copy->on_links = (px_write_group_prepared){0};
     copy->hash_at_bind = false;
     copy->holders = 0;
     px_catalog_take(copy->catalog);
@@ -498,4 +502,18 @@ uint32_t *px_plan_types(const px_plan *plan, size_t *count, pgw_arena *arena)
     for (size_t i = 0; i < *count; i++)
         types[i] = i < own ? plan->types[i] : PGW_INT8;
     return types;
+}
+
+const px_write_group_prepared *px_plan_prepared(px_plan *plan)
+{
+    if (plan->on_links.of != NULL)
+        return &plan->on_links;
+    pgw_arena arena = {0};
+    px_write_group_prepared made = {
+        .name = pgw_slice_str(plan->name), .text = plan->batched_text, .columns = plan->columns};
+    made.types = px_plan_types(plan, &made.type_count, &arena);
+    made.stores_all = !plan->insert->has_conflict || plan->insert->values_merge;
+    plan->on_links = px_write_group_keep_prepared(&made);
+    pgw_arena_free(&arena);
+    return &plan->on_links;
 }

@@ -5,6 +5,7 @@
 #ifndef PX_PLAN_H
 #define PX_PLAN_H
 
+#include "proxy/backend/base/write_group.h"
 #include "proxy/backend/catalog/catalog.h"
 #include "rewrite/insert/answers.h"
 #include "rewrite/insert/insert.h"
@@ -43,6 +44,8 @@ typedef struct px_plan {
     bool came;           /* px_plan_comes_again() was called before */
     bool types_known;    /* no parameter that feeds a key is of unknown type */
     char name[40];       /* the prepared statement's name on batch links, made of a hash */
+    px_write_group_prepared on_links; /* how batch links prepare it, once it was asked for
+                                         (px_plan_prepared()); else all zero */
     uint64_t merge_hash;
     bool outdated;          /* the backend says other types by now: px_plan_find() skips it */
     struct px_plan *whole;  /* the plan in whose place this one is run once. Counted */
@@ -111,6 +114,9 @@ bool px_plan_may_change(const px_plan *plan);
 /* A plan to be described anew, of a statement that is prepared already; only its types are of use.
  * Counted. */
 px_plan *px_plan_undescribed(px_plan *plan);
+/* The plan's statement as batch links prepare it, under its name of now. It lives as long as the
+ * plan has that; px_write_group_keep_prepared() makes it last. */
+const px_write_group_prepared *px_plan_prepared(px_plan *plan);
 /* The types to declare to a backend that is to prepare the statement as it was described: all that
  * are known, and those of hashes. An array of `*count`, in `arena`. */
 uint32_t *px_plan_types(const px_plan *plan, size_t *count, pgw_arena *arena);

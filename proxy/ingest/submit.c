@@ -40,11 +40,11 @@ static void on_done(px_write_group *write_group)
         px_submitter_note_locks(submitter, write_group);
         submitter->rerouted =
             submitter->rerouted || write_group->outcome == PX_WRITE_GROUP_REROUTED;
-        if (write_group->outcome != PX_WRITE_GROUP_REROUTED)
-            answer(submitter, write_group);
-        px_submitter_drop_statement(submitter);
         if (write_group->outcome == PX_WRITE_GROUP_REROUTED)
             submitter->ops->rerouted(submitter);
+        else
+            answer(submitter, write_group);
+        px_submitter_drop_statement(submitter);
     }
     px_write_group_free(write_group);
 }

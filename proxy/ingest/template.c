@@ -47,14 +47,25 @@ const rw_question *px_template_question(const px_template *it)
 
 /* ---- which there are ---- */
 
+/* Its memory, in bytes. */
+static size_t weight_of(const px_template *it)
+{
+    size_t weight = it->specimen->arena.bytes;
+    for (size_t i = 0; i < it->write_group.prepared_count; i++)
+        weight += it->write_group.prepared[i].text.len + it->write_group.prepared[i].columns.len;
+    return weight;
+}
+
 static void forget(struct px_templates *all, px_template **slot)
 {
     px_template *it = *slot;
     *slot = NULL;
     if (it == NULL)
         return;
-    all->bytes -= it->specimen->arena.bytes;
+    all->bytes -= weight_of(it);
     px_identity_drop(it->identity);
+    for (size_t i = 0; i < it->write_group.prepared_count; i++)
+        px_write_group_drop_prepared(&it->write_group.prepared[i]);
     px_text_drop(it->specimen);
 }
 
@@ -326,15 +337,8 @@ static void learn_write_group(px_template *it, const px_write_group *write_group
     it->added = rw_render_added(insert);
     if (write_group->prepared_count == 0)
         return;
-    const px_write_group_prepared *from = write_group->prepared;
-    pgw_slice types = {(const char *)from->types, from->type_count * sizeof *from->types};
     px_write_group_prepared *prepared = pgw_arena_alloc(arena, sizeof *prepared);
-    *prepared = *from;
-    prepared->of = NULL;
-    prepared->name = pgw_arena_copy(arena, from->name);
-    prepared->text = pgw_arena_copy(arena, from->text);
-    prepared->types = (const uint32_t *)pgw_arena_copy(arena, types).ptr;
-    prepared->columns = pgw_arena_copy(arena, from->columns);
+    *prepared = px_write_group_keep_prepared(write_group->prepared);
     it->write_group.prepared = prepared;
 }
 
@@ -429,10 +433,10 @@ static void keep_template(struct px_templates *all, px_template *it)
         forget_outlived(all, catalog);
         all->epoch = catalog->epoch;
     }
-    make_memory(all, it->specimen->arena.bytes);
+    make_memory(all, weight_of(it));
     px_template **slot = make_room(all, it->hash);
     forget(all, slot);
-    all->bytes += it->specimen->arena.bytes;
+    all->bytes += weight_of(it);
     *slot = it;
 }
 

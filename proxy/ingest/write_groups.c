@@ -317,27 +317,14 @@ void px_write_group_set_keys(px_write_group *write_group, px_write_group_key *ke
 
 /* ---- parameters ---- */
 
-static void let_go(void *plan)
-{
-    px_plan_drop(plan);
-}
-
 size_t px_write_group_prepare(px_write_group *write_group, px_plan *plan)
 {
+    const px_write_group_prepared *prepared = px_plan_prepared(plan);
     for (size_t i = write_group->prepared_count; i-- > 0;)
-        if (write_group->prepared[i].of == plan ||
-            pgw_slice_eq_str(write_group->prepared[i].name, plan->name))
+        if (write_group->prepared[i].of == prepared->of ||
+            pgw_slice_eq(write_group->prepared[i].name, prepared->name))
             return i;
-    px_write_group_prepared *prepared = &write_group->prepared[write_group->prepared_count];
-    px_plan_take(plan);
-    write_group->let_go = let_go;
-    prepared->of = plan;
-    /* A copy of the name, for the plan may get another. */
-    prepared->name = pgw_arena_copy(&write_group->arena, pgw_slice_str(plan->name));
-    prepared->text = plan->batched_text;
-    prepared->types = px_plan_types(plan, &prepared->type_count, &write_group->arena);
-    prepared->columns = pgw_arena_copy(&write_group->arena, plan->columns);
-    prepared->stores_all = !plan->insert->has_conflict || plan->insert->values_merge;
+    write_group->prepared[write_group->prepared_count] = px_write_group_keep_prepared(prepared);
     return write_group->prepared_count++;
 }
 

@@ -4,16 +4,23 @@
 
 enum { MAX_SPARE = 256 };
 
+/* The spare blocks of this size; NULL: none are kept. */
+static px_spares *spares_of(px_blocks *blocks, size_t cap)
+{
+    return cap == PX_BLOCK ? &blocks->usual : cap == PX_SMALL_BLOCK ? &blocks->small : NULL;
+}
+
 /* Takes a spare block if there is one: malloc() would give pages back to the system and ask for
  * them again in each turn. */
 px_block *px_block_new(px_blocks *blocks, size_t cap)
 {
-    px_block *block = cap == PX_BLOCK ? blocks->spare : NULL;
+    px_spares *spares = spares_of(blocks, cap);
+    px_block *block = spares != NULL ? spares->first : NULL;
     if (block != NULL) {
-        blocks->spare = block->next;
-        blocks->count--;
-        if (blocks->count < blocks->unused)
-            blocks->unused = blocks->count;
+        spares->first = block->next;
+        spares->count--;
+        if (spares->count < spares->unused)
+            spares->unused = spares->count;
     } else {
         block = pgw_alloc(sizeof *block + cap);
         block->cap = cap;
@@ -26,13 +33,14 @@ void px_block_drop(px_blocks *blocks, px_block *block)
 {
     if (block == NULL || --block->references > 0)
         return;
-    if (block->cap != PX_BLOCK || blocks->count == MAX_SPARE) {
+    px_spares *spares = spares_of(blocks, block->cap);
+    if (spares == NULL || spares->count == MAX_SPARE) {
         free(block);
         return;
     }
-    block->next = blocks->spare;
-    blocks->spare = block;
-    blocks->count++;
+    block->next = spares->first;
+    spares->first = block;
+    spares->count++;
 }
 
 void px_block_begin(pgw_buf *buf)
@@ -55,25 +63,32 @@ px_block *px_block_of(pgw_buf *buf)
     return block;
 }
 
-static void free_spares(px_blocks *blocks, size_t count)
+static void free_spares(px_spares *spares, size_t count)
 {
     for (; count > 0; count--) {
-        px_block *next = blocks->spare->next;
-        free(blocks->spare);
-        blocks->spare = next;
-        blocks->count--;
+        px_block *next = spares->first->next;
+        free(spares->first);
+        spares->first = next;
+        spares->count--;
     }
+}
+
+/* Returns how many were freed. */
+static size_t trim(px_spares *spares)
+{
+    size_t count = (spares->unused + 1) / 2;
+    free_spares(spares, count);
+    spares->unused = spares->count;
+    return count;
 }
 
 size_t px_blocks_trim(px_blocks *blocks)
 {
-    size_t count = (blocks->unused + 1) / 2;
-    free_spares(blocks, count);
-    blocks->unused = blocks->count;
-    return count * PX_BLOCK;
+    return trim(&blocks->usual) * PX_BLOCK + trim(&blocks->small) * PX_SMALL_BLOCK;
 }
 
 void px_blocks_free(px_blocks *blocks)
 {
-    free_spares(blocks, blocks->count);
+    free_spares(&blocks->usual, blocks->usual.count);
+    free_spares(&blocks->small, blocks->small.count);
 }

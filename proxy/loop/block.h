@@ -16,13 +16,19 @@ typedef struct px_block {
     char bytes[];
 } px_block;
 
+/* Spare blocks of one size. */
+typedef struct px_spares {
+    px_block *first;
+    size_t count, unused; /* `unused`: the fewest spare blocks since the last trim */
+} px_spares;
+
 /* The spare blocks of a worker. */
 typedef struct px_blocks {
-    px_block *spare;
-    size_t count, unused; /* `unused`: the fewest spare blocks since the last trim */
+    px_spares usual, small;
 } px_blocks;
 
-enum { PX_BLOCK = 16 * 1024 }; /* bytes of the usual size */
+/* Bytes of the sizes that are kept: for input, and for what keyspread itself writes. */
+enum { PX_BLOCK = 16 * 1024, PX_SMALL_BLOCK = 1024 - sizeof(px_block) };
 
 /* Makes a block with one reference, which px_block_drop() gives back. */
 px_block *px_block_new(px_blocks *blocks, size_t cap);

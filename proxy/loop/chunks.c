@@ -5,10 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* FIRST_CAP: most streams never have more than one slice. SMALL_BLOCK: up to a kilobyte malloc()
- * has fast lists; without them the two blocks of a request and its answer take a tenth of the time
- * of both. */
-enum { FIRST_CAP = 1, SMALL_BLOCK = 1024 - sizeof(px_block) };
+enum { FIRST_CAP = 1 }; /* Most streams never have more than one slice. */
 
 static void grow(px_chunks *chunks)
 {
@@ -50,7 +47,7 @@ void px_chunks_put(px_chunks *chunks, px_blocks *blocks, const char *bytes, size
     while (len > 0) {
         size_t room = px_chunks_room(chunks);
         if (room == 0) {
-            room = len > SMALL_BLOCK ? len : SMALL_BLOCK;
+            room = len > PX_SMALL_BLOCK ? len : PX_SMALL_BLOCK;
             add(chunks, px_block_new(blocks, room), 0, 0);
         }
         px_chunk *last = last_of(chunks);
@@ -88,7 +85,8 @@ bool px_chunks_extend(px_chunks *chunks, const px_block *block, size_t offset, s
 void px_chunks_own(px_chunks *chunks, px_blocks *blocks)
 {
     size_t len = 0;
-    px_block *own = px_block_new(blocks, chunks->bytes > SMALL_BLOCK ? chunks->bytes : SMALL_BLOCK);
+    px_block *own =
+        px_block_new(blocks, chunks->bytes > PX_SMALL_BLOCK ? chunks->bytes : PX_SMALL_BLOCK);
     for (size_t i = 0; i < chunks->count; i++) {
         const px_chunk *chunk = px_chunks_at(chunks, i);
         memcpy(own->bytes + len, chunk->block->bytes + chunk->offset, chunk->len);

@@ -4,6 +4,54 @@
 
 #include <stdlib.h>
 
+/* ---- prepared statements ---- */
+
+struct px_prepared_memory {
+    _Atomic unsigned references;
+    pgw_arena arena;
+};
+
+px_write_group_prepared px_write_group_keep_prepared(const px_write_group_prepared *what)
+{
+    if (what->of != NULL) {
+        atomic_fetch_add_explicit(&what->of->references, 1, memory_order_relaxed);
+        return *what;
+    }
+    struct px_prepared_memory *memory = pgw_calloc(1, sizeof *memory);
+    pgw_slice types = {(const char *)what->types, what->type_count * sizeof *what->types};
+    memory->references = 1;
+    return (px_write_group_prepared){
+        .of = memory,
+        .name = pgw_arena_copy(&memory->arena, what->name),
+        .text = pgw_arena_copy(&memory->arena, what->text),
+        .types = (const uint32_t *)pgw_arena_copy(&memory->arena, types).ptr,
+        .type_count = what->type_count,
+        .columns = pgw_arena_copy(&memory->arena, what->columns),
+        .stores_all = what->stores_all};
+}
+
+void px_write_group_drop_prepared(const px_write_group_prepared *what)
+{
+    struct px_prepared_memory *memory = what->of;
+    if (memory == NULL || atomic_fetch_sub(&memory->references, 1) > 1)
+        return;
+    pgw_arena_free(&memory->arena);
+    free(memory);
+}
+
+bool px_write_group_same_prepared(const px_write_group_prepared *a,
+                                  const px_write_group_prepared *b)
+{
+    if (a->of != NULL && a->of == b->of)
+        return true;
+    return pgw_slice_eq(a->name, b->name) && pgw_slice_eq(a->text, b->text) &&
+           pgw_slice_eq(a->columns, b->columns) && a->type_count == b->type_count &&
+           (a->type_count == 0 ||
+            memcmp(a->types, b->types, a->type_count * sizeof *a->types) == 0);
+}
+
+/* ---- write groups ---- */
+
 px_write_group *px_write_group_new(px_worker *home)
 {
     px_write_group *write_group = pgw_calloc(1, sizeof *write_group);
@@ -19,8 +67,8 @@ void px_write_group_free(px_write_group *write_group)
     px_identity_drop(write_group->identity);
     if (write_group->source.of != NULL)
         write_group->source.drop(write_group->source.of);
-    for (size_t i = 0; i < write_group->prepared_count && write_group->let_go != NULL; i++)
-        write_group->let_go(write_group->prepared[i].of);
+    for (size_t i = 0; i < write_group->prepared_count; i++)
+        px_write_group_drop_prepared(&write_group->prepared[i]);
     pgw_buf_free(&write_group->error);
     pgw_buf_free(&write_group->notices);
     pgw_buf_free(&write_group->returned);

@@ -59,11 +59,11 @@ static inline const char *px_write_group_table_counted(const char *name, const c
 
 /* A statement that is prepared on batch links, and that statements of a write group execute. */
 typedef struct px_write_group_prepared {
-    void *of; /* the owner of `text`, which px_write_group.let_go gives back; NULL: the write group
-                 owns it */
-    pgw_slice name;        /* made of a hash of the text */
-    pgw_slice text;        /* the text as it was rewritten */
-    const uint32_t *types; /* parameter types, for Parse */
+    struct px_prepared_memory *of; /* where all of it is, for all who have it. Counted; NULL: it is
+                                      its maker's, who outlives this */
+    pgw_slice name;                /* made of a hash of the text */
+    pgw_slice text;                /* the text as it was rewritten */
+    const uint32_t *types;         /* parameter types, for Parse */
     size_t type_count;
     pgw_slice columns; /* the body of the RowDescription that the client was told; empty: none */
     bool stores_all;   /* the statement stores each of its rows or fails: no DO NOTHING, no WHERE */
@@ -123,9 +123,7 @@ typedef struct px_write_group {
     px_write_group_prepared *prepared; /* PARAMS: in the order of the first executions; ROWS, TEXT:
                                    the statement that `lifted` executes */
     size_t prepared_count;
-    void (*let_go)(void *of); /* gives back `of` of each of `prepared`, on the thread of `home`,
-                                 when the write group is freed; NULL: nothing to do */
-    uint64_t merge_hash;      /* a hash of kind, epoch, merge key, identity and the tables' names */
+    uint64_t merge_hash; /* a hash of kind, epoch, merge key, identity and the tables' names */
 
     /* The write group's statements, in the client's order. */
     size_t statement_count;
@@ -201,6 +199,15 @@ typedef struct px_write_group {
     unsigned pins;   /* home's: messages about a withdrawal that still refer to the write group */
     bool came_back;  /* home's: the write group has its outcome, and waits for its `pins` */
 } px_write_group;
+
+/* The same statement, to be kept: with a reference of its memory, or in memory of its own if it is
+ * its maker's. */
+px_write_group_prepared px_write_group_keep_prepared(const px_write_group_prepared *what);
+/* Gives its memory back, on any thread. */
+void px_write_group_drop_prepared(const px_write_group_prepared *what);
+/* Whether both would be prepared, and described, by the same messages. */
+bool px_write_group_same_prepared(const px_write_group_prepared *a,
+                                  const px_write_group_prepared *b);
 
 px_write_group *
 px_write_group_new(px_worker *home); /* all zero but `home`, and a deadline far away */

@@ -6,34 +6,17 @@
 struct px_prepared_entry {
     px_entry entry; /* entry of px_prepared.names, by the statement's name */
     struct px_prepared_entry *next, *previous;
-    pgw_slice text;
-    uint32_t *types;
-    size_t type_count;
+    px_write_group_prepared what;
     uint64_t added; /* px_prepared_add()'s `now`, ms */
     bool doubted;
-    pgw_arena arena; /* holds the entry and all it points to */
 };
 
 typedef struct px_prepared_entry entry;
 
-static entry *new_entry(const px_write_group_prepared *what)
-{
-    pgw_arena arena = {0};
-    entry *e = pgw_arena_alloc(&arena, sizeof *e);
-    e->entry.name = pgw_arena_copy(&arena, what->name);
-    e->text = pgw_arena_copy(&arena, what->text);
-    e->types = pgw_arena_alloc(&arena, (what->type_count + 1) * sizeof *e->types);
-    e->type_count = what->type_count;
-    if (e->type_count > 0)
-        memcpy(e->types, what->types, e->type_count * sizeof *e->types);
-    e->arena = arena;
-    return e;
-}
-
 static void free_entry(entry *e)
 {
-    pgw_arena arena = e->arena;
-    pgw_arena_free(&arena);
+    px_write_group_drop_prepared(&e->what);
+    free(e);
 }
 
 static void chain(px_prepared *prepared, entry *e)
@@ -61,24 +44,28 @@ static void unchain(px_prepared *prepared, const entry *e)
 
 bool px_prepared_use(px_prepared *prepared, const px_write_group_prepared *what, uint64_t now)
 {
-    entry *e = (entry *)px_table_find(&prepared->names, what->name);
-    if (e == NULL || !pgw_slice_eq(e->text, what->text) || e->type_count != what->type_count ||
-        (e->type_count > 0 && memcmp(e->types, what->types, e->type_count * sizeof *e->types) != 0))
+    entry *e = prepared->last; /* mostly the same as before */
+    if (e == NULL || what->of == NULL || e->what.of != what->of)
+        e = (entry *)px_table_find(&prepared->names, what->name);
+    if (e == NULL || !px_write_group_same_prepared(&e->what, what))
         return false;
     if (e->doubted && now >= e->added + PX_DOUBTED_MS)
         return false;
-    unchain(prepared, e);
-    chain(prepared, e);
+    if (e->next != NULL) {
+        unchain(prepared, e);
+        chain(prepared, e);
+    }
     return true;
 }
 
 void px_prepared_add(px_prepared *prepared, const px_write_group_prepared *what, uint64_t now)
 {
     px_prepared_remove(prepared, what->name);
-    entry *e = new_entry(what);
+    entry *e = pgw_calloc(1, sizeof *e);
+    e->what = px_write_group_keep_prepared(what);
     e->added = now;
     chain(prepared, e);
-    px_table_add(&prepared->names, &e->entry, e->entry.name);
+    px_table_add(&prepared->names, &e->entry, e->what.name);
     prepared->count++;
 }
 

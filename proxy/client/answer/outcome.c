@@ -4,6 +4,7 @@
 #include "protocol/frontend.h"
 #include "proxy/client/answer/ended.h"
 #include "proxy/client/answer/errors.h"
+#include "proxy/client/answer/lone.h"
 #include "proxy/client/answer/synthesized.h"
 #include "proxy/client/answer/relay.h"
 #include "proxy/client/core/ask.h"
@@ -256,10 +257,11 @@ static bool repeats(px_session *session, const px_outcome *outcome)
 static bool on_answered(px_submitter *submitter, const px_outcome *outcome)
 {
     px_session *session = session_of(submitter);
-    bool again = !commits(session) && repeats(session, outcome);
+    bool stored = px_lone_answer(session, outcome);
+    bool again = !stored && !commits(session) && repeats(session, outcome);
     if (commits(session)) {
         answer_commit(session, outcome);
-    } else if (!again) {
+    } else if (!stored && !again) {
         if (submitter->text != NULL)
             answer_text(session, outcome);
         else
@@ -273,6 +275,7 @@ static bool on_answered(px_submitter *submitter, const px_outcome *outcome)
 
 static void on_rerouted(px_submitter *submitter)
 {
+    px_lone_hold(session_of(submitter));
     px_session_wake(session_of(submitter), PX_WAIT_WRITE_GROUP);
 }
 

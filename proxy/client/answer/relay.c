@@ -147,6 +147,12 @@ void px_relay_drop(px_session *session, pgw_frame frame)
     px_relay_on(session);
 }
 
+void px_relay_drop_before(px_session *session, size_t len, pgw_frame frame)
+{
+    px_relay_drop(session, (pgw_frame){.type = frame.type, .size = len});
+    session->hand.frame = frame;
+}
+
 void px_relay_drop_message(px_session *session)
 {
     if (session->hand.frame.size > 0)

@@ -30,6 +30,8 @@ void px_relay_rest(struct px_session *session, pgw_frame frame, size_t begun, px
 void px_relay_forget_rest(struct px_session *session);
 /* Drops a message as it comes. */
 void px_relay_drop(struct px_session *session, pgw_frame frame);
+/* Drops the first `len` bytes, which are there: `frame` begins behind them, and is at hand. */
+void px_relay_drop_before(struct px_session *session, size_t len, pgw_frame frame);
 /* Drops the message at hand, which was answered. */
 void px_relay_drop_message(struct px_session *session);
 /* Relays more of the message. False: no more has come, or the session was closed. */

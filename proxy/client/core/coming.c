@@ -41,3 +41,23 @@ size_t px_coming_binds(const px_session *session, size_t most)
     }
     return count;
 }
+
+/* The place behind the message, if it is the next; else `at`. */
+static size_t skip(pgw_slice input, size_t at, const char *message, size_t begins, size_t len)
+{
+    bool is = input.len - at >= len && memcmp(input.ptr + at, message, begins) == 0;
+    return is ? at + len : at;
+}
+
+px_run px_coming_run(pgw_slice input, size_t bind)
+{
+    static const char describe[] = "D\0\0\0\6P", execute[] = "E\0\0\0\x09", sync[] = "S\0\0\0\4";
+    uint32_t rows;
+    size_t described = skip(input, bind, describe, sizeof describe, sizeof describe);
+    size_t executed = skip(input, described, execute, sizeof execute, sizeof execute + sizeof rows);
+    size_t synced = skip(input, executed, sync, sizeof sync - 1, sizeof sync - 1);
+    if (executed == described || synced == executed)
+        return (px_run){0};
+    memcpy(&rows, input.ptr + executed - sizeof rows, sizeof rows);
+    return (px_run){.size = synced, .described = described > bind, .max_rows = be32toh(rows)};
+}

@@ -196,15 +196,19 @@ static bool on_link_refused(px_link *link)
  * next message. */
 static void catch_up(px_session *session)
 {
+    const px_own *own = &session->own;
     px_own_note_rows(&session->own);
-    if (!session->own.ready)
+    if (!own->ready)
         return;
-    if (session->own.gone) {
-        on_link_lost(session->own.link, "closed by peer");
+    if (own->gone) {
+        on_link_lost(own->link, "closed by peer");
         return;
     }
-    px_link_resume(session->own.link);
-    px_reply_input(session);
+    /* It was paused only if it had said much. */
+    if (px_link_input(own->link).len > 0 || px_link_is_borrowed(own->link) || own->refill != NULL) {
+        px_link_resume(own->link);
+        px_reply_input(session);
+    }
 }
 
 static const px_link_ops link_ops = {on_link_ready,   on_link_failed, on_link_message,

@@ -2,6 +2,7 @@
 
 #include "protocol/frontend.h"
 #include "protocol/utf8.h"
+#include "proxy/client/answer/lone.h"
 #include "proxy/client/answer/relay.h"
 #include "proxy/client/core/ask.h"
 #include "proxy/client/core/kept.h"
@@ -242,6 +243,8 @@ static px_step bind_known(px_session *session, const px_client_message *decoded,
     const pgw_bind bind = decoded->as.bind;
     bool taken = bind.portal.len > 0 && px_group_has_portal(&session->group, bind.portal);
     enum choice choice = taken ? FORWARD : may_hold(session, plan, decoded);
+    if (choice == HOLD && px_lone_submit(session, decoded, plan))
+        return PX_STEP_LATER;
     if (choice == HOLD)
         px_group_hold(&session->group, decoded, plan);
     if (choice != FORWARD)

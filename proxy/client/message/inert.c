@@ -2,6 +2,7 @@
 
 #include "protocol/frontend.h"
 #include "proxy/client/answer/relay.h"
+#include "proxy/client/core/coming.h"
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/doubt.h"
 #include "proxy/client/standing/names.h"
@@ -83,24 +84,6 @@ static const px_passthrough *bound(px_session *session, pgw_slice input, pgw_fra
     return inert ? passthrough : NULL;
 }
 
-/* The place behind the message, if it is the next; else `at`. */
-static size_t skip(pgw_slice input, size_t at, const char *message, size_t begins, size_t len)
-{
-    bool is = input.len - at >= len && memcmp(input.ptr + at, message, begins) == 0;
-    return is ? at + len : at;
-}
-
-/* Bytes of the Bind and the messages behind it; 0: these are others. */
-static size_t length(pgw_slice input, size_t bind)
-{
-    static const char describe[] = "D\0\0\0\6P", execute[] = "E\0\0\0\x09", sync[] = "S\0\0\0\4";
-    enum { ROWS = 4 };
-    size_t described = skip(input, bind, describe, sizeof describe, sizeof describe);
-    size_t executed = skip(input, described, execute, sizeof execute, sizeof execute + ROWS);
-    size_t synced = skip(input, executed, sync, sizeof sync - 1, sizeof sync - 1);
-    return executed > described && synced > executed ? synced : 0;
-}
-
 bool px_inert_relay(px_session *session)
 {
     pgw_frame bind;
@@ -109,7 +92,7 @@ bool px_inert_relay(px_session *session)
         !is_undisturbed(session))
         return false;
     const px_passthrough *passthrough = bound(session, input, &bind);
-    size_t len = passthrough != NULL ? length(input, bind.size) : 0;
+    size_t len = passthrough != NULL ? px_coming_run(input, bind.size).size : 0;
     if (len == 0 || !px_session_need_link(session))
         return false;
     px_state_note_bound(session, passthrough->effects, PGW_LITERAL(""));

@@ -534,8 +534,8 @@ void px_request_process(px_session *session)
     if (session->processing)
         return;
     session->processing = true;
-    while (session->state == PX_READY && px_session_is_read(session) && step(session) &&
-           px_stream_input(session->peer.stream).len > 0)
+    while (session->state == PX_READY && px_stream_input(session->peer.stream).len > 0 &&
+           px_session_is_read(session) && step(session))
         ;
     session->processing = false;
     assert(px_session_is_sound(session));

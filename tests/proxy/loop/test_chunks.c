@@ -27,7 +27,7 @@ static int tear_down(void **state)
     px_chunks_free(&chunks, &blocks);
     assert_int_equal(chunks.bytes, 0);
     px_blocks_free(&blocks);
-    assert_int_equal(blocks.count, 0);
+    assert_int_equal(blocks.usual.count, 0);
     return 0;
 }
 
@@ -129,9 +129,9 @@ static void test_blocks_are_shared(void **state)
     assert_memory_equal(block->bytes, "0123456789", 10);
     px_block_drop(&blocks, block);
     expect("<234>");
-    assert_int_equal(blocks.count, 0);
+    assert_int_equal(blocks.usual.count, 0);
     px_chunks_consume(&chunks, &blocks, 4);
-    assert_int_equal(blocks.count, 1); /* it is spare now */
+    assert_int_equal(blocks.usual.count, 1); /* it is spare now */
     expect(">");
 }
 
@@ -199,19 +199,19 @@ static void test_blocks_of_the_usual_size_are_kept(void **state)
     assert_int_equal(large->cap, PX_BLOCK + 1);
     px_block_drop(&blocks, large);
     px_block_drop(&blocks, NULL);
-    assert_int_equal(blocks.count, 0);
+    assert_int_equal(blocks.usual.count, 0);
     usual->references++;
     px_block_drop(&blocks, usual);
-    assert_int_equal(blocks.count, 0); /* somebody still has it */
+    assert_int_equal(blocks.usual.count, 0); /* somebody still has it */
     px_block_drop(&blocks, usual);
-    assert_int_equal(blocks.count, 1);
+    assert_int_equal(blocks.usual.count, 1);
     large = px_block_new(&blocks, PX_BLOCK / 2);
     assert_ptr_not_equal(large, usual);
     px_block_drop(&blocks, large);
     px_block *again = px_block_new(&blocks, PX_BLOCK);
     assert_ptr_equal(again, usual);
     assert_int_equal(again->references, 1);
-    assert_int_equal(blocks.count, 0);
+    assert_int_equal(blocks.usual.count, 0);
     px_block_drop(&blocks, again);
 }
 
@@ -236,14 +236,14 @@ static void test_spare_blocks_are_given_back(void **state)
     px_block *list[MOST_SPARE + 10];
     take_many(list, MOST_SPARE + 10);
     drop_many(list, MOST_SPARE + 10);
-    assert_int_equal(blocks.count, MOST_SPARE);
+    assert_int_equal(blocks.usual.count, MOST_SPARE);
     assert_int_equal(px_blocks_trim(&blocks), 0); /* there were none before */
     assert_int_equal(px_blocks_trim(&blocks), MOST_SPARE / 2 * PX_BLOCK);
-    assert_int_equal(blocks.count, 128);
+    assert_int_equal(blocks.usual.count, 128);
     take_many(list, 101);
     drop_many(list, 101);
     assert_int_equal(px_blocks_trim(&blocks), 14 * PX_BLOCK); /* of 27, rounded up */
-    assert_int_equal(blocks.count, 114);
+    assert_int_equal(blocks.usual.count, 114);
     take_many(list, 114);
     drop_many(list, 114);
     assert_int_equal(px_blocks_trim(&blocks), 0);
