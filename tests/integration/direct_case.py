@@ -39,6 +39,7 @@ class DirectCase(unittest.TestCase):
     options = {}
     partitioned = False
     version = None  # of the server: see harness.Postgres
+    session_uses = 10  # of one session by those who ask, each of whom finds it as new
 
     @classmethod
     def setUpClass(cls):
@@ -101,9 +102,29 @@ class DirectCase(unittest.TestCase):
     def connect_both(self, **params):
         return [self.connect(*route, **params) for route in self.routes()]
 
+    @classmethod
+    def kept_session(cls, *route, **params):
+        """A session that some of those who asked before have used, and its uses so far."""
+        if "kept" not in cls.__dict__:
+            cls.kept = {}
+            cls.addClassCleanup(lambda: [session.close() for session, _ in cls.kept.values()])
+        return cls.kept.pop((route, *params.items()), None) or (cls.log_in(*route, **params), 0)
+
     def play(self, messages, ready, database, port, params):
-        with self.log_in(database, port, **params) as session:
-            return session.ask(*messages, ready=ready)
+        """In a session that is as new: to log in takes longer than most statements."""
+        session, uses = self.kept_session(database, port, **params)
+        try:
+            replies = session.ask(*messages, ready=ready)
+            open_block = replies[-1].kind == "Z" and replies[-1].body != b"I"
+            if uses + 1 < self.session_uses and not session.buffer and replies[-1].kind == "Z":
+                ends = [wire.query("rollback")] * open_block + [wire.query("discard all")]
+                if wire.error_of(session.ask(*ends, ready=len(ends))) is None and not session.buffer:
+                    self.kept[(database, port), *params.items()] = session, uses + 1
+                    session = None
+            return replies
+        finally:
+            if session:
+                session.close()
 
     def stored(self, admin, table):
         columns = ", ".join(column.split()[0] for column in table.columns)
@@ -114,12 +135,24 @@ class DirectCase(unittest.TestCase):
         admin = self.admins[database]
         contents = [self.stored(admin, table) for table in self.tables]
         if verify and database == "hashed":
-            with contextlib.closing(harness.connect_admin(self.postgres, database)) as connection:
-                for table in self.tables:
-                    harness.verify_hashes(self, connection, table)
+            self.verify(table for table, rows in zip(self.tables, contents) if rows)
         if any(contents):
-            admin.rows(f"truncate {', '.join(table.name for table in self.tables)}")
+            harness.empty(admin, [table.name for table, rows in zip(self.tables, contents) if rows])
         return contents
+
+    def verify(self, tables):
+        """Of all rows behind keyspread."""
+        for table in tables:
+            harness.verify_hashes(self, self.reader(), table)
+
+    @classmethod
+    def reader(cls):
+        """psycopg2 behind keyspread, until the class ends."""
+        if "reading" not in cls.__dict__:
+            cls.reading = harness.connect_admin(cls.postgres, "hashed")
+            cls.reading.autocommit = True
+            cls.addClassCleanup(cls.reading.close)
+        return cls.reading
 
     def both(self, messages, ready=1, verify=False, **params):
         """The replies through keyspread, which are PostgreSQL's. `verify`: hashes, too."""

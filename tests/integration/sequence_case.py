@@ -51,6 +51,13 @@ class SequenceCase(unittest.TestCase):
                 for table in TABLES:
                     admin.rows(table.ddl(hashed, partitioned=False))
                 admin.rows(TRIGGER)
+        cls.admins = {database: cls.postgres.admin(database) for database in DATABASES}
+        for admin in cls.admins.values():
+            cls.addClassCleanup(admin.close)
+        cls.reader = harness.connect_admin(cls.postgres, "hashed")
+        cls.reader.autocommit = True
+        cls.addClassCleanup(cls.reader.close)
+        cls.played = {}  # The answer of PostgreSQL to a sequence, which is asked once.
         cls.keyspread = None
         cls.start_keyspread()
 
@@ -69,7 +76,9 @@ class SequenceCase(unittest.TestCase):
             self.keyspread.check_alive()
 
     def compare(self, sequence, piecewise):
-        direct, rows_direct = self.play(sequence, "direct", self.postgres.port, False)
+        if sequence not in self.played:
+            self.played[sequence] = self.play(sequence, "direct", self.postgres.port, False)
+        direct, rows_direct = self.played[sequence]
         through, rows_through = self.play(sequence, *self.route(), piecewise)
         expected = sequences.normalise(direct, through, sequence.loose)
         got = sequences.normalise(through, direct, sequence.loose)
@@ -84,22 +93,22 @@ class SequenceCase(unittest.TestCase):
         return "direct", self.postgres.port
 
     def play(self, sequence, database, port, piecewise):
-        with self.postgres.admin(database) as admin:
-            admin.rows("truncate events, items, orders, noisy, plain restart identity;" + FILL)
-            with contextlib.closing(wire.Wire(("127.0.0.1", port), timeout=20)) as session:
-                session.login(harness.USER, database, **sequence.params)
-                player = sequences.Player(sequence, session, admin.rows, piecewise)
-                replies = player.play()
-            return replies, self.contents(admin, database)
+        admin = self.admins[database]
+        harness.empty(admin, ["events", "items", "orders", "noisy", "plain"], restart=True)
+        admin.rows(FILL)
+        with contextlib.closing(wire.Wire(("127.0.0.1", port), timeout=20)) as session:
+            session.login(harness.USER, database, **sequence.params)
+            player = sequences.Player(sequence, session, admin.rows, piecewise)
+            replies = player.play()
+        return replies, self.contents(admin, database)
 
     def contents(self, admin, database):
         rows = [admin.rows(f"select {', '.join(c.split()[0] for c in table.columns)} from "
                            f"{table.name} order by {', '.join(table.key)}") for table in TABLES]
         rows.append(admin.rows("select * from plain order by a"))
         if DATABASES[database]:
-            with contextlib.closing(harness.connect_admin(self.postgres, database)) as connection:
-                for table in TABLES:
-                    harness.verify_hashes(self, connection, table)
+            for table in TABLES:
+                harness.verify_hashes(self, self.reader, table)
         return rows
 
 

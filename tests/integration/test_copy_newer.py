@@ -40,13 +40,24 @@ FILES = (
 
 
 class Newer(test_copy.Files):
+    """The way of bytes and of many rows through keyspread is not another one before another server."""
+    test_many_rows = test_large_rows = test_an_error_far_behind = None
+
     def files(self):
         for text, data in super().files():
             if "no_such_option" not in text:  # keyspread refuses what it does not know.
                 yield text, data
+        yield from self.newer_files()
+
+    def newer_files(self):
         for since, options, data in FILES:
             if self.version >= since:
                 yield f"copy items from stdin{options}", data
+
+    def test_cut_at_each_byte(self):
+        for text, data in self.newer_files():
+            with self.subTest(text, data=data):
+                self.copied(text, *(data[at:at + 1] for at in range(len(data))))
 
 
 for number in os.environ.get("KEYSPREAD_SERVERS", "16 17 18").split():

@@ -216,7 +216,7 @@ class Queries(DirectCase):
 
     def setUp(self):
         for admin in self.admins.values():
-            admin.rows("truncate " + ", ".join(t.name for t in TABLES) + " restart identity")
+            harness.empty(admin, [table.name for table in TABLES], restart=True)
 
     def test_in_texts(self):
         for text in STATEMENTS:

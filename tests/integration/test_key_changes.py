@@ -158,12 +158,11 @@ class KeysCase(direct_case.DirectCase):
 
     def setUp(self):
         for database, admin in self.admins.items():
-            admin.rows("truncate " + ", ".join(t.name for t in self.tables) + " restart identity")
+            harness.empty(admin, [table.name for table in self.tables], restart=True)
             if harness.DIRECT or database == "direct":
                 admin.rows(self.rows)
         if not harness.DIRECT:
-            with self.log_in(*self.route()) as session:
-                session.rows(self.rows)
+            self.assertIsNone(wire.error_of(self.play([wire.query(self.rows)], 1, *self.route(), {})))
 
 
 class Changes(KeysCase):
@@ -173,10 +172,7 @@ class Changes(KeysCase):
 
     def contents(self, database, verify=True):
         if database == "hashed":
-            with contextlib.closing(harness.connect_admin(self.postgres, database)) as connection:
-                for one in TABLES:
-                    if one is not BY_PG:
-                        harness.verify_hashes(self, connection, one)
+            self.verify(one for one in TABLES if one is not BY_PG)
             self.assertEqual([], self.admins[database].rows(
                 f"select k, t from by_pg where k_hash <> {harness.stored_of('hash_record_extended(row(k, t), 0)')}"))
         return super().contents(database)

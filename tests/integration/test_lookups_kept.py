@@ -45,7 +45,7 @@ class KeptCase(DirectCase):
     def tearDown(self):
         super().tearDown()
         for admin in self.admins.values():
-            admin.rows("truncate ints, times")
+            harness.empty(admin, ["ints", "times"])
 
     def play_steps(self, *steps, **params):
         """Texts, or messages up to a Sync; on two sessions, which must be told the same."""

@@ -200,6 +200,7 @@ class NamesMade(direct_case.DirectCase):
     """… by a session that goes on at once, in the schema that comes first without being asked."""
     tables = (Table("words", ["k text not null", "v text"], ["k"], hash_first=False),)
     insert = "insert into words values ('abcdef'::text, 'v')"
+    session_uses = 1  # The schema of temporary objects stays when they are discarded.
 
     def test_temporary(self):
         for begin, end in (("select 1", "select 2"), ("begin", "commit")):

@@ -28,6 +28,7 @@ class Lone(direct_case.DirectCase, Batched):
     """One client's rows: each message of the answer is PostgreSQL's."""
     tables = (ITEMS,)
     options = {"workers": 1, "admin": {}}
+    session_uses = 1  # Large values change where a session's statements go.
 
     def run_batched(self, messages, statements, **more):
         before = self.batched(), self.not_batched()

@@ -73,8 +73,9 @@ class YdbCase(unittest.TestCase):
     def empty(self):
         """All tables, on both sides."""
         for admin in self.admins.values():
-            for (name,) in admin.rows("select tablename from pg_tables where schemaname = 'public'"):
-                admin.rows(f"truncate {name} restart identity")
+            names = [name for (name,) in admin.rows("select tablename from pg_tables where schemaname = 'public'")]
+            if names:
+                harness.empty(admin, names, restart=True)
 
     def link(self, port):
         """A session until the test ends."""
