@@ -37,3 +37,22 @@ void px_quota_count(_Atomic unsigned *counter, bool *is, bool now)
         atomic_fetch_sub(counter, 1);
     *is = now;
 }
+
+void px_quota_fly(px_quota *quota)
+{
+    atomic_fetch_add_explicit(&quota->flying, 1, memory_order_relaxed);
+}
+
+void px_quota_land(px_quota *quota, uint64_t now)
+{
+    atomic_store_explicit(&quota->landed, now, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&quota->flying, 1, memory_order_relaxed);
+}
+
+bool px_quota_is_busy(const px_quota *quota, uint64_t now)
+{
+    enum { BUSY_MS = 1000 };
+    uint64_t landed = atomic_load_explicit(&quota->landed, memory_order_relaxed);
+    return atomic_load_explicit(&quota->flying, memory_order_relaxed) > 0 ||
+           (landed > 0 && now < landed + BUSY_MS);
+}

@@ -10,12 +10,15 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct px_quota {
     _Atomic unsigned links;    /* open or being opened */
     _Atomic unsigned pools;    /* pools that have links, or rows that wait for one */
     _Atomic unsigned wanting;  /* pools that have less than their part, and found no more */
     _Atomic unsigned starving; /* pools that have no link, and found none */
+    _Atomic unsigned flying;   /* batches that are on their way */
+    _Atomic uint64_t landed;   /* px_worker_now() when one was back last */
 } px_quota;
 
 /* The most links for batches: backend.batch_links, one a worker at least, and never more than half
@@ -29,5 +32,11 @@ bool px_quota_claim(px_quota *quota, unsigned most, size_t count);
 void px_quota_release(px_quota *quota);
 /* Sets `*is` to `now`, and counts the change in one of the counters. */
 void px_quota_count(_Atomic unsigned *counter, bool *is, bool now);
+
+/* Notes that a batch is on its way, and that it is back; `now` is px_worker_now(). Any thread. */
+void px_quota_fly(px_quota *quota);
+void px_quota_land(px_quota *quota, uint64_t now);
+/* Whether a batch is on its way, or was within the last second. Any thread. */
+bool px_quota_is_busy(const px_quota *quota, uint64_t now);
 
 #endif

@@ -177,6 +177,7 @@ static void start(px_flights *flights, px_queue *queue, px_pool_link *link)
 {
     px_batch *batch = px_queue_form(queue, px_worker_now(flights->worker));
     queue->state = PX_QUEUE_FLYING;
+    px_quota_fly(&flights->worker->server->quota);
     batch->link = link;
     link->batch = batch;
     count_rows(flights->worker->metrics, batch);
@@ -221,6 +222,7 @@ static void requeue(px_flights *flights, px_batch *batch)
 static void land(px_flights *flights, px_batch *batch)
 {
     px_queue *queue = batch->queue;
+    px_quota_land(&flights->worker->server->quota, px_worker_now(flights->worker));
     px_queue_land(batch);
     flights->ops->moved(flights->owner, queue);
 }

@@ -11,6 +11,7 @@
 
 enum {
     LINKS = 4,           /* batches that are on their way at a time */
+    SHARE = 1,           /* batches that are, while clients' own rows are written, too */
     BATCH = 1 << 20,     /* bytes of a batch that is written, at most */
     GATHERED = 16 << 20, /* bytes: with more, the longest batch is written before it is whole */
     PARTITIONS = 1024,   /* partitions share batches if there are more than this */
@@ -395,6 +396,18 @@ static void open_link(px_load *load)
                                      load->identity, &link_ops, none);
 }
 
+/* Whether one more batch may be on its way: rows that clients wait for come before those of a
+ * load, which would take the server's time from them with all its links. */
+static bool may_write(const px_load *load)
+{
+    const px_worker *worker = load->worker;
+    size_t most = px_quota_is_busy(&worker->server->quota, px_worker_now(worker)) ? SHARE : LINKS;
+    size_t under_way = 0;
+    for (size_t i = 0; i < LINKS; i++)
+        under_way += load->carriers[i].batch != NULL;
+    return under_way < most;
+}
+
 static carrier *idle(px_load *load)
 {
     for (size_t i = 0; i < LINKS; i++)
@@ -432,6 +445,8 @@ static void pump(px_load *load)
 {
     bool pressed = load->finishing || load->bytes >= GATHERED;
     while (!load->stopped && (load->first != NULL || (pressed && close_longest(load)))) {
+        if (!may_write(load))
+            break;
         carrier *c = idle(load);
         if (c == NULL) {
             open_link(load);

@@ -338,6 +338,48 @@ class Loads(ApartCase):
         self.wait_until_it_is_over()
 
 
+class Beside(ApartCase):
+    """While clients' own rows are on their way, a load has one batch on its way, and one link."""
+    tables = tuple(apart(table, batch={"lock_wait_ms": 600_000}) if table.name == "one" else apart(table)
+                   for table in test_copy.CopyCase.tables)
+    options = {"admin": {}}
+    READ = 12 << 20  # bytes of rows: less than a load waits with, and their memory is more than it gathers
+
+    def links(self):
+        return metrics.Scrape(self.keyspread).get("links", kind="session")
+
+    def waiting(self, text):
+        return int(self.admins["hashed"].rows("select count(*) from pg_stat_activity where wait_event_type = 'Lock' "
+                                              f"and query like '%{text}%'")[0][0])
+
+    def has_read(self, rows):
+        fields = [line.split("\t") for line in metrics.fetch(self.keyspread, "/copies").body.splitlines()]
+        return [dict(zip(fields[0], line))["tuples_processed"] for line in fields[1:]] == [str(rows)]
+
+    def test_one_batch_at_a_time(self):
+        data = lines(self.READ // WIDE, width=WIDE - 20)
+        other = self.connect(*self.routes()[1])
+        with self.postgres.admin("hashed") as held, self.postgres.admin("hashed") as locker:
+            held.rows("begin; lock table one in exclusive mode")
+            other.send(wire.query("insert into one (k) values ('a')"))
+            harness.eventually("a client's row is on its way", lambda: self.waiting("into one") or self.waiting('"one"'))
+            self.session.send(wire.query("copy items from stdin"))
+            self.session.read_until("G")
+            before = self.links()
+            locker.rows("begin; lock table items in exclusive mode")
+            thread = threading.Thread(target=self.session.send, args=tuple(map(wire.copy_data, pieces_of(b"".join(data)))))
+            thread.start()
+            harness.eventually("all rows are read", lambda: self.has_read(len(data)))
+            thread.join(harness.PATIENCE)
+            harness.eventually("a batch waits", lambda: self.waiting("copy items"))
+            self.assertEqual((self.waiting("copy items"), self.links()), (1, before + 1))
+            locker.rows("rollback")
+            self.assertEqual(wire.tags_of(self.session.ask(wire.copy_done())), [f"COPY {len(data)}"])
+            held.rows("rollback")
+        self.assertEqual(wire.tags_of(other.read_until("Z")), ["INSERT 0 1"])
+        self.assertEqual(self.count(), len(data))
+
+
 class Drawn(test_copy.Drawn):
     """Keys that are drawn, in batches."""
     tables = tuple(apart(table) for table in test_copy.Drawn.tables)

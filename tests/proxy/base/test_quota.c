@@ -41,20 +41,20 @@ static void test_claim(void **state)
 {
     (void)state;
     static const struct {
-        px_quota quota; /* links, pools, wanting, starving */
-        size_t count;   /* of the pool that asks */
+        unsigned links, pools, wanting, starving;
+        size_t count; /* of the pool that asks */
         bool claimed;
     } cases[] = {
-        {{0, 1, 0, 0}, 0, true},  {{7, 1, 0, 0}, 7, true},
-        {{8, 1, 0, 0}, 0, false}, {{8, 2, 0, 0}, 4, false},
-        {{9, 2, 0, 0}, 4, false}, {{5, 2, 0, 0}, 5, true}, /* nobody else */
-        {{5, 2, 1, 0}, 3, true},  {{5, 2, 1, 0}, 4, false},
-        {{5, 2, 1, 0}, 5, false}, {{5, 2, 1, 1}, 1, false},
-        {{5, 2, 1, 1}, 0, true},  {{5, 2, 0, 1}, 1, false},
+        {0, 1, 0, 0, 0, true},  {7, 1, 0, 0, 7, true},  {8, 1, 0, 0, 0, false},
+        {8, 2, 0, 0, 4, false}, {9, 2, 0, 0, 4, false}, {5, 2, 0, 0, 5, true}, /* nobody else */
+        {5, 2, 1, 0, 3, true},  {5, 2, 1, 0, 4, false}, {5, 2, 1, 0, 5, false},
+        {5, 2, 1, 1, 1, false}, {5, 2, 1, 1, 0, true},  {5, 2, 0, 1, 1, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        px_quota quota = {cases[i].quota.links, cases[i].quota.pools, cases[i].quota.wanting,
-                          cases[i].quota.starving};
+        px_quota quota = {.links = cases[i].links,
+                          .pools = cases[i].pools,
+                          .wanting = cases[i].wanting,
+                          .starving = cases[i].starving};
         unsigned before = quota.links;
         if (px_quota_claim(&quota, 8, cases[i].count) != cases[i].claimed)
             fail_msg("case %zu", i);
@@ -82,13 +82,27 @@ static void test_count(void **state)
     }
 }
 
+/* Loads give way to batches that are on their way, and for a second after. */
+static void test_busy(void **state)
+{
+    (void)state;
+    px_quota quota = {0};
+    assert_false(px_quota_is_busy(&quota, 500));
+    px_quota_fly(&quota);
+    px_quota_fly(&quota);
+    assert_true(px_quota_is_busy(&quota, 500));
+    px_quota_land(&quota, 5000);
+    assert_true(px_quota_is_busy(&quota, 50000));
+    px_quota_land(&quota, 6000);
+    assert_true(px_quota_is_busy(&quota, 6999));
+    assert_false(px_quota_is_busy(&quota, 7000));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_most),
-        cmocka_unit_test(test_part),
-        cmocka_unit_test(test_claim),
-        cmocka_unit_test(test_count),
+        cmocka_unit_test(test_most),  cmocka_unit_test(test_part), cmocka_unit_test(test_claim),
+        cmocka_unit_test(test_count), cmocka_unit_test(test_busy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
