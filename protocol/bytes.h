@@ -50,14 +50,14 @@ bool pgw_slice_eq_str(pgw_slice a, const char *b);
 bool pgw_slice_ieq(pgw_slice a, pgw_slice b);
 bool pgw_slice_ieq_str(pgw_slice a, const char *b);
 
-/* Makes room for `more` bytes where there is not enough. */
-void pgw_buf_grow(pgw_buf *buf, size_t more);
+/* Makes room for more than `more` bytes, where there is not. */
+__attribute__((cold, noinline)) void pgw_buf_grow(pgw_buf *buf, size_t more);
 
 /* Makes room for `more` bytes and returns the end, where they are to be written; the caller adds to
  * `len` what it wrote. */
 static inline char *pgw_buf_reserve(pgw_buf *buf, size_t more)
 {
-    if (buf->ptr == NULL || buf->cap - buf->len < more)
+    if (buf->cap - buf->len <= more)
         pgw_buf_grow(buf, more);
     return buf->ptr + buf->len;
 }
@@ -92,6 +92,10 @@ void pgw_buf_add_i64(pgw_buf *buf, int64_t value);
 /* Appends the digits of `value` as printf("%lld") does, in less time. */
 void pgw_buf_add_decimal(pgw_buf *buf, int64_t value);
 void pgw_buf_add_unsigned(pgw_buf *buf, uint64_t value);
+enum { PGW_NUMBER_ROOM = 25 /* bytes that are written for any number, or less */ };
+/* Writes the digits to where there is room for PGW_NUMBER_ROOM bytes, and returns their end. */
+char *pgw_put_decimal(char *to, int64_t value);
+char *pgw_put_unsigned(char *to, uint64_t value);
 void pgw_buf_addf(pgw_buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void pgw_buf_clear(pgw_buf *buf); /* empties the buffer and keeps its memory */
 void pgw_buf_free(pgw_buf *buf);
