@@ -93,7 +93,7 @@ void pgw_buf_grow(pgw_buf *buf, size_t more)
     if (more > SIZE_MAX / 2 - buf->len)
         or_die(NULL);
     size_t cap = buf->cap ? buf->cap : FIRST_ROOM;
-    while (cap - buf->len < more)
+    while (cap - buf->len <= more)
         cap *= 2;
     buf->ptr = pgw_realloc(buf->ptr, cap);
     buf->cap = cap;
@@ -171,19 +171,21 @@ enum { MOST = PGW_DECIMAL_ROOM - 1 }; /* bytes that any number of 64 bits has ro
 /* Writes one to four digits of a number below 10,000, and sixteen of `rest`; returns their end. */
 static inline char *put_many(char *to, uint32_t first, uint64_t rest)
 {
-    char four[8] = {0};
-    size_t zeros = (size_t)(first < 10) + (first < 100) + (first < 1000);
-    put_pair(four, first / 100);
-    put_pair(four + 2, first % 100);
-    memcpy(to, four + zeros, 4);
-    to += 4 - zeros;
+    uint32_t four;
+    put_pair((char *)&four, first / 100);
+    put_pair((char *)&four + 2, first % 100);
+    four = le32toh(four);
+    unsigned zeros = (unsigned)__builtin_ctz((four & 0x0f0f0f) | 1 << 24) & ~7u;
+    four = htole32(four >> zeros);
+    memcpy(to, &four, sizeof four);
+    to += 4 - zeros / 8;
     put_sixteen(to, rest);
     return to + 16;
 }
 
 /* Writes up to sixteen digits: eight at a time, from the last, as long as there are more; then two.
  * MOST bytes are written in any case. */
-static char *put_few(char *to, uint64_t value)
+static __attribute__((noinline)) char *put_few(char *to, uint64_t value)
 {
     enum { EIGHT = 100000000 };
     char digits[2 * MOST] = {0}; /* The digits end in the first half. */
@@ -200,7 +202,7 @@ static char *put_few(char *to, uint64_t value)
 }
 
 /* Writes the digits of a number; most hashes have more than sixteen. */
-char *pgw_put_unsigned(char *to, uint64_t value)
+static inline char *put_digits(char *to, uint64_t value)
 {
     const uint64_t sixteen = UINT64_C(10000000000000000);
     uint64_t first = value / sixteen;
@@ -211,19 +213,22 @@ char *pgw_put_decimal(char *to, int64_t value)
 {
     bool minus = value < 0;
     *to = '-';
-    return pgw_put_unsigned(to + minus, minus ? -(uint64_t)value : (uint64_t)value);
+    return put_digits(to + minus, minus ? -(uint64_t)value : (uint64_t)value);
+}
+
+char *pgw_put_unsigned(char *to, uint64_t value)
+{
+    return put_digits(to, value);
 }
 
 void pgw_buf_add_decimal(pgw_buf *buf, int64_t value)
 {
-    char *end = pgw_put_decimal(pgw_buf_reserve(buf, PGW_DECIMAL_ROOM), value);
-    buf->len = (size_t)(end - buf->ptr);
+    buf->len = (size_t)(pgw_put_decimal(pgw_buf_reserve(buf, PGW_DECIMAL_ROOM), value) - buf->ptr);
 }
 
 void pgw_buf_add_unsigned(pgw_buf *buf, uint64_t value)
 {
-    char *end = pgw_put_unsigned(pgw_buf_reserve(buf, PGW_DECIMAL_ROOM), value);
-    buf->len = (size_t)(end - buf->ptr);
+    buf->len = (size_t)(pgw_put_unsigned(pgw_buf_reserve(buf, PGW_DECIMAL_ROOM), value) - buf->ptr);
 }
 
 void pgw_buf_addf(pgw_buf *buf, const char *format, ...)

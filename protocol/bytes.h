@@ -50,14 +50,14 @@ bool pgw_slice_eq_str(pgw_slice a, const char *b);
 bool pgw_slice_ieq(pgw_slice a, pgw_slice b);
 bool pgw_slice_ieq_str(pgw_slice a, const char *b);
 
-/* Makes room for `more` bytes where there is not enough. */
-void pgw_buf_grow(pgw_buf *buf, size_t more);
+/* Makes room for more than `more` bytes, where there is not. */
+__attribute__((cold, noinline)) void pgw_buf_grow(pgw_buf *buf, size_t more);
 
 /* Makes room for `more` bytes and returns the end, where they are to be written; the caller adds to
  * `len` what it wrote. */
 static inline char *pgw_buf_reserve(pgw_buf *buf, size_t more)
 {
-    if (buf->ptr == NULL || buf->cap - buf->len < more)
+    if (buf->cap - buf->len <= more)
         pgw_buf_grow(buf, more);
     return buf->ptr + buf->len;
 }

@@ -36,10 +36,7 @@ static inline size_t pgw_leading_digits(const char *at, uint64_t *out)
 static inline bool pgw_eight_digits(const char *digits, size_t len, uint64_t *out)
 {
     uint64_t word = 0, other;
-    if (len == 8) {
-        memcpy(&word, digits, sizeof word);
-        word = le64toh(word);
-    } else if (len >= 4) {
+    if (len >= 4) {
         uint32_t first, last; /* two halves, which overlap */
         memcpy(&first, digits, sizeof first);
         memcpy(&last, digits + len - sizeof last, sizeof last);
@@ -57,7 +54,7 @@ static inline bool pgw_eight_digits(const char *digits, size_t len, uint64_t *ou
 }
 
 /* The number that more than eight digits make, and not more than 24. */
-PGW_MUST_CHECK bool pgw_many_digits(pgw_slice digits, uint64_t *out);
+__attribute__((noinline)) PGW_MUST_CHECK bool pgw_many_digits(pgw_slice digits, uint64_t *out);
 
 /* The number that one to 24 digits make, modulo 2^64. False: there are other bytes among them. */
 PGW_MUST_CHECK static inline bool pgw_digits(pgw_slice digits, uint64_t *out)

@@ -21,7 +21,11 @@ typedef enum place {
     IN_TRAILER /* It has ended, or is nothing that the server would take. */
 } place;
 
-enum { SIGNATURE = 15 }; /* bytes of the signature and the flags behind it */
+enum {
+    SIGNATURE = 15, /* bytes of the signature and the flags behind it */
+    LINES = 65536   /* Of so many lines the length is known: of more than can be on their way to the
+                       server. */
+};
 
 typedef struct binary {
     place place;
@@ -36,7 +40,8 @@ struct pgw_copy {
     const pgw_copy_options *options;
     pgw_copy_fill *fill;
     void *context;
-    size_t column;  /* The field at hand is of this column, from 0. */
+    pgw_copy_pass *pass_rows; /* Passes rows of plain fields. */
+    size_t column;            /* The field at hand is of this column, from 0. */
     size_t wanted;  /* The number, from 1, of the field at hand among those that are read; 0: it is
                        not. */
     uint64_t line;  /* The row at hand is on this line, from 1. */
@@ -111,6 +116,13 @@ static inline void end_field(pgw_copy *copy)
     if (copy->wanted > 0)
         copy->ends[copy->wanted - 1] = copy->raw.len;
     copy->column++;
+}
+
+/* The row at hand, of so many bytes, has ended. */
+static inline void end_line_of(pgw_copy *copy, size_t bytes)
+{
+    copy->lengths[copy->line++ % LINES] =
+        (unsigned char)(bytes < PGW_COPY_LINE_MOST ? bytes : PGW_COPY_LINE_MOST);
 }
 
 static inline void begin_row(pgw_copy *copy)

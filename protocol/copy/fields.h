@@ -46,6 +46,8 @@ typedef struct pgw_copy_field {
     pgw_slice bytes;
 } pgw_copy_field;
 
+struct pgw_copy_chunk;
+
 /* How the data is written. */
 typedef struct pgw_copy_options {
     pgw_copy_format format;
@@ -80,6 +82,9 @@ typedef struct pgw_copy_fault {
 
 /* A COPY whose data is being cut into rows. */
 typedef struct pgw_copy pgw_copy;
+
+/* Passes rows of plain fields, from the beginning of one on; see plain.h. */
+typedef void pgw_copy_pass(struct pgw_copy_chunk *in);
 
 /* Whether a field is written as `string`, which is none if it has no pointer. */
 static inline bool pgw_copy_is(pgw_slice string, pgw_slice raw)

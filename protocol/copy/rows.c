@@ -1,14 +1,11 @@
 #include "protocol/copy/rows.h"
 
-#include "protocol/copy/cut.h"
+#include "protocol/copy/plain.h"
 #include "protocol/copy/tuples.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Of so many lines the length is known: of more than can be on their way to the server. */
-enum { LINES = 65536 };
 
 uint64_t pgw_copy_rows(const pgw_copy *copy)
 {
@@ -45,13 +42,6 @@ bool pgw_copy_line(const pgw_copy *copy, uint64_t line, size_t *bytes)
 {
     *bytes = line < copy->line ? copy->lengths[line % LINES] : PGW_COPY_LINE_MOST;
     return line + LINES > copy->line;
-}
-
-/* The row at hand, of so many bytes, has ended. */
-static void end_line_of(pgw_copy *copy, size_t bytes)
-{
-    copy->lengths[copy->line++ % LINES] =
-        (unsigned char)(bytes < PGW_COPY_LINE_MOST ? bytes : PGW_COPY_LINE_MOST);
 }
 
 /* --- the fields that are read --- */
@@ -136,7 +126,7 @@ static void end_row(pgw_copy_chunk *in)
     begin_row(copy);
 }
 
-/* --- rows of text and csv in which no byte is quoted or escaped --- */
+/* --- rows of plain fields --- */
 
 /* Whether the row at hand has just begun, and lines end as they do mostly. */
 static bool may_be_plain(const pgw_copy_chunk *in)
@@ -147,76 +137,10 @@ static bool may_be_plain(const pgw_copy_chunk *in)
            copy->options->characters == PGW_COPY_UTF8;
 }
 
-/* Reads a plain field of the row at hand, by its number among those that are read. */
-static inline void read_plain(pgw_copy *copy, size_t number, const char *begin, const char *end)
+/* A pgw_copy_pass for any fill. */
+static void pass_rows(pgw_copy_chunk *in)
 {
-    const pgw_copy_options *options = copy->options;
-    if (number > 0)
-        pgw_copy_field_plain(options, options->force[number - 1],
-                             (pgw_slice){begin, (size_t)(end - begin)}, &copy->fields[number - 1]);
-}
-
-/* Adds its field to a row of plain fields, of which the bytes from `put` to `end` were not put out.
- */
-static inline void end_plain_row(pgw_copy *copy, const char *put, const char *end, pgw_buf *out)
-{
-    const pgw_copy_options *options = copy->options;
-    size_t come = (size_t)(end - put);
-    char *to = pgw_buf_reserve(out, come + 1);
-    memcpy(to, put, come);
-    to[come] = options->delimiter;
-    out->len += come + 1;
-    if (!copy->fill(copy->context, copy->fields, out))
-        pgw_buf_add_slice(out, options->null);
-    copy->rows++;
-}
-
-/* Passes whole rows as long as each has as many fields as it should and none that is quoted or
- * escaped: their fields are read where they lie. Every other row is left for the readers below. */
-static void pass_plain_rows(pgw_copy_chunk *in)
-{
-    enum { AHEAD = 8 }; /* blocks that are looked at once plain rows were found */
-    pgw_copy *copy = in->copy;
-    const char delimiter = copy->options->delimiter;
-    const uint16_t *wanted = copy->options->wanted;
-    const size_t last = copy->options->columns - 1;
-    const char *row = in->at, *field = row, *block = row, *put = in->put;
-    uint64_t blocks[AHEAD];
-    size_t column = 0, number = 0;
-    size_t count = pgw_copy_scan_blocks(&copy->scan, block, in->end, 1, blocks);
-    for (uint64_t found = blocks[0];;) {
-        if (found == 0) {
-            block += BLOCK;
-            if (block >= in->end)
-                break;
-            if (++number == count) {
-                count = pgw_copy_scan_blocks(&copy->scan, block, in->end, AHEAD, blocks);
-                number = 0;
-            }
-            found = blocks[number];
-            continue;
-        }
-        const char *at = block + (unsigned)__builtin_ctzll(found);
-        found &= found - 1;
-        if (column < last) {
-            if (*at != delimiter)
-                break;
-            read_plain(copy, wanted[column++], field, at);
-        } else {
-            bool whole = *at == '\n' && *row != '\\' && at - row <= PGW_COPY_KEY_MOST;
-            if (!whole)
-                break;
-            read_plain(copy, wanted[column], field, at);
-            end_plain_row(copy, put, at, in->out);
-            end_line_of(copy, (size_t)(at - row));
-            put = at;
-            row = at + 1;
-            column = 0;
-        }
-        field = at + 1;
-    }
-    in->put = put;
-    in->at = in->row = in->field = row;
+    pgw_copy_pass_plain(in, in->copy->fill);
 }
 
 /* --- text and csv --- */
@@ -317,7 +241,7 @@ static void read_text(pgw_copy_chunk *in)
             continue;
         }
         if (may_be_plain(in))
-            pass_plain_rows(in);
+            copy->pass_rows(in);
         pass_plain(in);
         if (in->at == in->end)
             break;
@@ -355,7 +279,7 @@ static void read_csv(pgw_copy_chunk *in)
             continue;
         }
         if (may_be_plain(in))
-            pass_plain_rows(in);
+            copy->pass_rows(in);
         const char *run = in->at;
         pass_plain(in);
         copy->escaped = copy->escaped && in->at == run;
@@ -386,6 +310,7 @@ pgw_copy *pgw_copy_new(const pgw_copy_options *options, pgw_copy_fill *fill, voi
     pgw_copy *copy = pgw_calloc(1, sizeof *copy);
     copy->options = options;
     copy->fill = fill;
+    copy->pass_rows = pass_rows;
     copy->context = context;
     copy->line = 1;
     copy->binary.left = SIGNATURE;
@@ -401,6 +326,11 @@ pgw_copy *pgw_copy_new(const pgw_copy_options *options, pgw_copy_fill *fill, voi
     copy->fields = pgw_calloc(options->wanted_count + 1, sizeof *copy->fields);
     begin_row(copy);
     return copy;
+}
+
+void pgw_copy_pass_by(pgw_copy *copy, pgw_copy_pass *pass)
+{
+    copy->pass_rows = pass;
 }
 
 void pgw_copy_free(pgw_copy *copy)

@@ -9,6 +9,8 @@
 
 /* `options` and what they point to must live as long. Freed by pgw_copy_free(). */
 pgw_copy *pgw_copy_new(const pgw_copy_options *options, pgw_copy_fill *fill, void *context);
+/* Has plain rows passed by this function instead of the usual one. */
+void pgw_copy_pass_by(pgw_copy *copy, pgw_copy_pass *pass);
 /* The next bytes of the data, cut anywhere; what the server is to get for them is appended to
  * `out`: at most the added fields more a row, and never a byte less. */
 void pgw_copy_feed(pgw_copy *copy, pgw_slice bytes, pgw_buf *out);

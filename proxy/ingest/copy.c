@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "proxy/ingest/copy.h"
 
+#include "protocol/copy/plain.h"
 #include "protocol/digits.h"
 #include "protocol/error.h"
 #include "protocol/frontend.h"
@@ -138,8 +139,8 @@ static __attribute__((noinline)) bool fill_any(void *context, const pgw_copy_fie
 }
 
 /* A pgw_copy_fill: the shortest way to the hash of most rows, whose key is one integer that is
- * written plainly. */
-static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
+ * written plainly. There has to be room for the hash. */
+static inline bool fill_integer(void *context, const pgw_copy_field *fields, pgw_buf *out)
 {
     px_copy *it = context;
     pgw_slice text = fields->bytes;
@@ -151,10 +152,16 @@ static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
         return fill_any(context, fields, out);
     const rw_table *table = it->copy->table;
     uint64_t hash = rw_hash_integer(table, (int64_t)number);
-    rw_hash_print(table, hash, out);
+    out->len = (size_t)(rw_hash_put(table, hash, out->ptr + out->len) - out->ptr);
     if (it->apart != NULL)
         px_apart_row(it->apart, hash, out->len);
     return true;
+}
+
+/* A pgw_copy_pass. */
+static void pass_rows(pgw_copy_chunk *in)
+{
+    pgw_copy_pass_plain(in, fill_integer);
 }
 
 /* --- its data --- */
@@ -173,7 +180,8 @@ px_copy *px_copy_new(const rw_copy *copy, px_catalog *catalog, pgw_env env, rw_e
         it->env.utf8 = kept->encoding == RW_ENCODING_UTF8 && strcmp(server, "UTF8") == 0;
     it->digits = digits_of_integer(it->copy);
     it->values = pgw_arena_alloc(&it->arena, copy->table->hash_key_count * sizeof *it->values);
-    it->rows = pgw_copy_new(&it->copy->data, fill, it);
+    it->rows = pgw_copy_new(&it->copy->data, fill_any, it);
+    pgw_copy_pass_by(it->rows, pass_rows);
     return it;
 }
 

@@ -112,7 +112,8 @@ static __attribute__((noinline)) uint64_t hash_integer_otherwise(const rw_table 
                : hash_integer(table, value);
 }
 
-uint64_t rw_hash_integer(const rw_table *table, int64_t value)
+/* XXH3_64bits() of a known length is a few instructions, and no call. */
+__attribute__((flatten)) uint64_t rw_hash_integer(const rw_table *table, int64_t value)
 {
     uint64_t bytes = htole64((uint64_t)value);
     uint64_t whole = table->hash_function == RW_XXH3 ? XXH3_64bits(&bytes, sizeof bytes)
@@ -149,10 +150,8 @@ uint64_t rw_hash_whole(const rw_table *table, const pgw_value *values)
 
 void rw_hash_print(const rw_table *table, uint64_t hash, pgw_buf *out)
 {
-    if (table->hash_type == RW_HASH_INT8)
-        pgw_buf_add_decimal(out, (int64_t)hash);
-    else
-        pgw_buf_add_unsigned(out, hash);
+    char *end = rw_hash_put(table, hash, pgw_buf_reserve(out, PGW_DECIMAL_ROOM));
+    out->len = (size_t)(end - out->ptr);
 }
 
 const char *rw_hash_function_name(rw_hash_function function)

@@ -29,7 +29,14 @@ static inline uint64_t rw_hash_key(const rw_table *table, const pgw_value *value
 }
 /* What the hash column holds for a key of one smallint, integer or bigint. */
 uint64_t rw_hash_integer(const rw_table *table, int64_t value);
-/* Writes the hash as SQL does for the table's hash_type: signed for int8, unsigned for uint64. */
+/* Writes the hash as SQL does for the table's hash_type, signed for int8, unsigned for uint64, to
+ * where there is room for PGW_DECIMAL_ROOM bytes. Returns its end. */
+static inline char *rw_hash_put(const rw_table *table, uint64_t hash, char *to)
+{
+    return table->hash_type == RW_HASH_INT8 ? pgw_put_decimal(to, (int64_t)hash)
+                                            : pgw_put_unsigned(to, hash);
+}
+/* Appends it. */
 void rw_hash_print(const rw_table *table, uint64_t hash, pgw_buf *out);
 /* The expression that recomputes what the hash column holds in PostgreSQL or in YQL, or NULL if
  * there is none. Arena-owned. */

@@ -41,20 +41,20 @@ static void test_claim(void **state)
 {
     (void)state;
     static const struct {
-        px_quota quota; /* links, pools, wanting, starving */
-        size_t count;   /* of the pool that asks */
+        unsigned links, pools, wanting, starving;
+        size_t count; /* of the pool that asks */
         bool claimed;
     } cases[] = {
-        {{0, 1, 0, 0}, 0, true},  {{7, 1, 0, 0}, 7, true},
-        {{8, 1, 0, 0}, 0, false}, {{8, 2, 0, 0}, 4, false},
-        {{9, 2, 0, 0}, 4, false}, {{5, 2, 0, 0}, 5, true}, /* nobody else */
-        {{5, 2, 1, 0}, 3, true},  {{5, 2, 1, 0}, 4, false},
-        {{5, 2, 1, 0}, 5, false}, {{5, 2, 1, 1}, 1, false},
-        {{5, 2, 1, 1}, 0, true},  {{5, 2, 0, 1}, 1, false},
+        {0, 1, 0, 0, 0, true},  {7, 1, 0, 0, 7, true},  {8, 1, 0, 0, 0, false},
+        {8, 2, 0, 0, 4, false}, {9, 2, 0, 0, 4, false}, {5, 2, 0, 0, 5, true}, /* nobody else */
+        {5, 2, 1, 0, 3, true},  {5, 2, 1, 0, 4, false}, {5, 2, 1, 0, 5, false},
+        {5, 2, 1, 1, 1, false}, {5, 2, 1, 1, 0, true},  {5, 2, 0, 1, 1, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        px_quota quota = {cases[i].quota.links, cases[i].quota.pools, cases[i].quota.wanting,
-                          cases[i].quota.starving};
+        px_quota quota = {.links = cases[i].links,
+                          .pools = cases[i].pools,
+                          .wanting = cases[i].wanting,
+                          .starving = cases[i].starving};
         unsigned before = quota.links;
         if (px_quota_claim(&quota, 8, cases[i].count) != cases[i].claimed)
             fail_msg("case %zu", i);
