@@ -7,6 +7,7 @@
 
 enum { MAX_DEPTH = 64 }; /* nested brackets; inside of deeper ones no name is replaced */
 enum { LISTED_MOST = 16 /* columns */, NAME_MOST = 63 /* bytes */ };
+enum { VERSIONS_SINCE = 18 }; /* PostgreSQL's version that calls rows old and new */
 
 /* What a bracket of an item opens. */
 typedef enum bracket {
@@ -17,6 +18,7 @@ typedef enum bracket {
 
 typedef struct item {
     rw_parser *parser;
+    const char *row;           /* the name of a row that was taken last */
     rw_token previous, before; /* the token taken last, and the one before it; END: none */
     bracket brackets[MAX_DEPTH];
     size_t depth;
@@ -54,28 +56,36 @@ static pgw_slice columns(rw_parser *parser, pgw_slice prefix)
     return keep(parser, &list);
 }
 
-/* The name by which the table is known, as a qualifier: `"e".` */
-static pgw_slice qualifier(rw_parser *parser)
+/* The name of a row as a qualifier: `"e".` */
+static pgw_slice qualifier(const item *it)
 {
     pgw_buf name = {0};
-    rw_add_identifier(&name, parser->known_as);
+    rw_add_identifier(&name, it->row);
     pgw_buf_add_byte(&name, '.');
-    return keep(parser, &name);
+    return keep(it->parser, &name);
 }
 
 /* A row of the visible columns, by their names: (SELECT "e" FROM (SELECT "e"."a", …) AS "e"). The
- * result is named as if `e` itself stood there. */
-static pgw_slice whole_row(rw_parser *parser)
+ * result is named as if `e` itself stood there. Without an old row its hash is NULL, too: then the
+ * query has no row, which makes a NULL of it. */
+static pgw_slice whole_row(const item *it)
 {
     pgw_buf row = {0};
+    const rw_table *table = it->parser->table;
     pgw_buf_add_str(&row, "(SELECT ");
-    rw_add_identifier(&row, parser->known_as);
+    rw_add_identifier(&row, it->row);
     pgw_buf_add_str(&row, " FROM (SELECT ");
-    add_columns(parser->table, qualifier(parser), &row);
+    add_columns(table, qualifier(it), &row);
+    if (it->row != it->parser->known_as) {
+        pgw_buf_add_str(&row, " WHERE ");
+        pgw_buf_add_slice(&row, qualifier(it));
+        rw_add_identifier(&row, table->columns[table->hash_column].name);
+        pgw_buf_add_str(&row, " IS NOT NULL");
+    }
     pgw_buf_add_str(&row, ") AS ");
-    rw_add_identifier(&row, parser->known_as);
+    rw_add_identifier(&row, it->row);
     pgw_buf_add_byte(&row, ')');
-    return keep(parser, &row);
+    return keep(it->parser, &row);
 }
 
 static void replace(rw_parser *parser, size_t from, pgw_slice text)
@@ -170,9 +180,22 @@ static bool at_operand(const item *it)
     }
 }
 
-static bool take_known_name(rw_parser *parser)
+/* Takes the name of the table, or of the row before or after the write. A column of the name comes
+ * first. */
+static bool take_row_name(item *it)
 {
-    return rw_at_name(parser) && pgw_slice_eq_str(rw_take_name(parser), parser->known_as);
+    rw_parser *parser = it->parser;
+    const char *const names[] = {parser->known_as, "old", "new"};
+    size_t count = parser->env->server >= VERSIONS_SINCE ? 3 : 1;
+    if (!rw_at_name(parser))
+        return false;
+    pgw_slice name = rw_take_name(parser);
+    for (size_t i = 0; i < count; i++)
+        if (pgw_slice_eq_str(name, names[i])) {
+            it->row = names[i];
+            return rw_table_column(parser->table, name) == parser->table->column_count;
+        }
+    return false;
 }
 
 /* Whether the name before is no row, but a call, a typed literal, an argument's name. */
@@ -198,12 +221,12 @@ static bool parse_row(item *it)
     rw_mark mark = rw_mark_here(parser);
     size_t start = parser->token.start;
     bool listed = it->depth > 0 && it->brackets[it->depth - 1] == ROW;
-    if (at_operand(it) && take_known_name(parser)) {
+    if (at_operand(it) && take_row_name(it)) {
         bool qualifies = rw_take(parser, '.');
         bool star = qualifies && take_star(parser);
         if (star || (!qualifies && !at_continuation(parser))) {
             listed = listed && star && !is_bracketed(it);
-            replace(parser, start, listed ? columns(parser, qualifier(parser)) : whole_row(parser));
+            replace(parser, start, listed ? columns(parser, qualifier(it)) : whole_row(it));
             return true;
         }
     }
@@ -212,9 +235,10 @@ static bool parse_row(item *it)
 }
 
 /* Takes (name) or (name.*). */
-static bool take_bracketed_name(rw_parser *parser)
+static bool take_bracketed_name(item *it)
 {
-    return rw_take(parser, '(') && take_known_name(parser) &&
+    rw_parser *parser = it->parser;
+    return rw_take(parser, '(') && take_row_name(it) &&
            (!rw_take(parser, '.') || take_star(parser)) && rw_take(parser, ')');
 }
 
@@ -224,9 +248,9 @@ static bool parse_selection(item *it)
     rw_parser *parser = it->parser;
     rw_mark mark = rw_mark_here(parser);
     size_t start = parser->token.start;
-    if (at_operand(it) && take_bracketed_name(parser) && rw_take(parser, '.')) {
+    if (at_operand(it) && take_bracketed_name(it) && rw_take(parser, '.')) {
         if (take_star(parser))
-            replace(parser, start, columns(parser, qualifier(parser)));
+            replace(parser, start, columns(parser, qualifier(it)));
         else
             rw_skip_tail_token(parser);
         return true;
@@ -249,10 +273,7 @@ static void open_bracket(item *it)
 
 static bool may_replace(const item *it)
 {
-    const rw_parser *parser = it->parser;
-    pgw_slice name = pgw_slice_str(parser->known_as);
-    return !it->query && it->depth < MAX_DEPTH &&
-           rw_table_column(parser->table, name) == parser->table->column_count;
+    return !it->query && it->depth < MAX_DEPTH;
 }
 
 /* Takes one token, or several that are replaced; false: a bracket closes that was not opened. */

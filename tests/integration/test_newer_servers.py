@@ -169,7 +169,10 @@ class Newer:
                      "update pair set v = 5 returning row_to_json(old), to_json(new) as n",
                      "with u as (update pair set v = 6 returning old.*, new.v as w) select * from u",
                      "update pair old set v = 7 returning old.*",
-                     "delete from pair where id = 1 returning new.*, old.*, *")
+                     "delete from pair where id = 1 returning new.*, old.*, *",
+                     "insert into pair values (8, 2, 'x') returning old::text, new::text as n, row_to_json(new), (new).*, row(new.*, 1), old is null",
+                     "update pair set v = 8 where id = 8 returning old::text, new::text as n",
+                     "delete from pair where id = 8 returning old::text, new::text as n, new is null")
         self.query("insert into pair values (1, 2, 'x')")
         self.check_unread("update pair set v = 3 returning with (old as o) o.*")
 

@@ -67,10 +67,14 @@ class SchemaScripts(harness.StackCase):
             self.is_right(f"made_{number}", 1)
 
     def test_in_a_transaction(self):
+        """Tables that the transaction has changed are read: whether they have changed is not asked."""
+        since = self.postgres.mark()
         self.run_all("begin", *self.script())
         self.assertLessEqual(max(self.read()), 2)
         self.run_all("insert into made_7 (v) values ('a')", "commit", "insert into made_7 (v) values ('b')")
         self.is_right("made_7", 2)
+        asked = {one.text[:22] for one in self.postgres.statements(since, self.database, "with recursive") if one.kind == "execute"}
+        self.assertEqual(asked, {"with recursive wanted("})
 
     def test_each_write_is_by_the_tables_of_its_time(self):
         """Whatever is changed before it."""

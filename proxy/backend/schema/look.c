@@ -71,9 +71,23 @@ static px_look_step ask_prepared(px_look *look, const cfg_config **prepared, con
     return ask(look, &sql, out);
 }
 
+static px_look_step load(px_look *look, pgw_buf *out)
+{
+    look->state = PX_LOOK_LOADING;
+    look->rows = px_schema_rows_new();
+    pgw_buf sql = {0};
+    px_schema_query(look->config, &sql);
+    return look->plans != NULL ? ask_prepared(look, &look->plans->load, "keyspread_load", &sql, out)
+                               : ask(look, &sql, out);
+}
+
 void px_look_begin(px_look *look, pgw_buf *out)
 {
     look->error = PGW_ERROR_NONE;
+    if (look->changed) {
+        load(look, out);
+        return;
+    }
     px_count(look->metrics, PX_CATALOG_CHECKS, 1);
     pgw_buf sql = {0};
     px_schema_fingerprint_query(look->config, &sql);
@@ -183,7 +197,7 @@ static void inherit_all(const px_look *look)
 static bool is_same(const px_look *look, const px_catalog *catalog)
 {
     const px_sight *last = look->last;
-    return strcmp(last->places.text, look->sight.places.text) == 0 &&
+    return !look->changed && strcmp(last->places.text, look->sight.places.text) == 0 &&
            px_catalog_same(last->catalog, catalog);
 }
 
@@ -261,12 +275,7 @@ static px_look_step after_check(px_look *look, pgw_buf *out)
         look->sight.catalog = px_catalog_take(look->last->catalog);
         return PX_LOOK_SAME;
     }
-    look->state = PX_LOOK_LOADING;
-    look->rows = px_schema_rows_new();
-    pgw_buf sql = {0};
-    px_schema_query(look->config, &sql);
-    return look->plans != NULL ? ask_prepared(look, &look->plans->load, "keyspread_load", &sql, out)
-                               : ask(look, &sql, out);
+    return load(look, out);
 }
 
 static px_look_step after_load(px_look *look, pgw_buf *out)

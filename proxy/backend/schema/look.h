@@ -39,6 +39,8 @@ enum { PX_LOOK_SAMPLES = 32 };
 typedef struct px_look {
     const cfg_config *config;
     px_look_plans *plans; /* NULL: the look is on a session's own link */
+    bool changed; /* The asker's own transaction has changed tables: they are read without asking
+                     whether any has changed, and the fingerprints stay empty. */
     bool grouped; /* inside a client's Sync group: Flush, not Sync, stands behind a question */
     const px_sight *last;
     px_findings *findings; /* NULL: no sample is read, and what the last look found of rows holds */
@@ -66,7 +68,8 @@ typedef enum px_look_step {
 } px_look_step;
 
 /* Appends the look's first question as a message. Set by the caller, and the caller's own, are
- * config, last, metrics, now and, if there are any, findings, plans and grouped; all else is zero.
+ * config, last, metrics, now and, if there are any, findings, plans, changed and grouped; all else
+ * is zero.
  */
 void px_look_begin(px_look *look, pgw_buf *out);
 /* Takes one message of the backend. ReadyForQuery ends an answer; inside a group the caller gives

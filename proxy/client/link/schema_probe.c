@@ -66,6 +66,7 @@ static bool start(px_session *session, bool unasked)
     own->last.places = own->seen.places;
     pgw_buf message = {0};
     own->look = (px_look){.config = session->worker->config,
+                          .changed = session->ddl.own && !unasked,
                           .grouped = session->own.unsynced,
                           .last = &own->last,
                           .metrics = session->worker->metrics,
@@ -132,7 +133,7 @@ static void take_sight(px_session *session)
     own->look.sight.catalog = NULL;
     own->seen.fingerprint = own->look.sight.fingerprint;
     own->seen.places = own->look.sight.places;
-    if (session->own.status != 'I' || own->look.grouped)
+    if (session->own.status != 'I' || own->look.grouped || own->look.changed)
         return;
     own->seen.catalog = px_catalog_take(session->ddl.catalog);
     px_catalog_saw(session->worker, session->who.identity, own->seen);

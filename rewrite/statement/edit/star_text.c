@@ -209,7 +209,8 @@ void rw_star_put_columns(rw_star_texts *texts, const PgQuery__ColumnRef *at, ite
     put(texts, from, to, &text);
 }
 
-/* Puts `(SELECT "e" FROM (SELECT "e"."a", …) AS "e")`, as insert/returning does. */
+/* Puts `(SELECT "e" FROM (SELECT "e"."a", …) AS "e")`, as insert/returning does. Of a row that is
+ * not there the hash is NULL, too: then the query has no row, which makes a NULL of it. */
 void rw_star_put_row(rw_star_texts *texts, const PgQuery__ColumnRef *at, item_of item)
 {
     pgw_buf text = {0};
@@ -217,6 +218,12 @@ void rw_star_put_row(rw_star_texts *texts, const PgQuery__ColumnRef *at, item_of
     rw_add_identifier(&text, item->called);
     pgw_buf_add_str(&text, " FROM (SELECT ");
     add_columns(item, &text);
+    if (item->absent && !item->made) {
+        pgw_buf_add_str(&text, " WHERE ");
+        add_qualifier(item, &text);
+        rw_add_identifier(&text, item->table->columns[item->table->hash_column].name);
+        pgw_buf_add_str(&text, " IS NOT NULL");
+    }
     pgw_buf_add_str(&text, ") AS ");
     rw_add_identifier(&text, item->called);
     pgw_buf_add_byte(&text, ')');

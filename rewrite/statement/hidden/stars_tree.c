@@ -348,8 +348,11 @@ static const rw_star_scope *versions_of(finder *find, const PgQuery__RangeVar *r
     static const char *const names[] = {"old", "new"};
     rw_star_scope *scope = pgw_arena_alloc(find->world.arena, sizeof *scope);
     scope->outer = find->place.scope;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        add_written(find, scope, relation)->called = names[i];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        rw_star_item *version = add_written(find, scope, relation);
+        version->called = names[i];
+        version->absent = true; /* a row that is made has no old one, and a deleted one no new */
+    }
     return scope;
 }
 

@@ -186,6 +186,21 @@ static void what_is_read_anew_may_be_the_same(void **state)
     }
 }
 
+/* A transaction that has changed tables reads them at once, and takes them for others. */
+static void changed_tables_are_read_without_asking(void **state)
+{
+    (void)state;
+    look_first();
+    px_look_end(&t.look);
+    t.look = (px_look){
+        .config = &config, .last = &t.last, .metrics = t.metrics, .changed = true, .now = 1};
+    px_look_begin(&t.look, &t.out);
+    expect_question("with recursive wanted(");
+    tell_tables("20");
+    assert_int_equal(px_look_take(&t.look, 'Z', PGW_LITERAL("T"), &t.out), PX_LOOK_OTHER);
+    assert_string_equal(t.look.sight.fingerprint.text, "");
+}
+
 static void another_configuration_is_read_anew(void **state)
 {
     (void)state;
@@ -454,6 +469,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(nothing_has_changed),
         TEST(what_is_read_anew_may_be_the_same),
+        TEST(changed_tables_are_read_without_asking),
         TEST(another_configuration_is_read_anew),
         TEST(what_ends_a_look),
         TEST(questions_are_prepared_where_the_link_is_kept),
