@@ -43,7 +43,7 @@ static struct {
     _Atomic(key_table *) first;
 } tables = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-enum { FIRST_SLOTS = 1024, MAX_SPARE = 4096 };
+enum { FIRST_SLOTS = 1024, MAX_SPARE = 16384 };
 
 static key_table *new_table(const char *name)
 {

@@ -171,7 +171,7 @@ static bool read_key(filling *in)
  * if these are not too many. */
 static __attribute__((noinline)) void make_room(filling *in)
 {
-    enum { MOST_AT_ONCE = 4096 };
+    enum { MOST_AT_ONCE = 16384 };
     size_t one = in->rows->close - in->rows->open, more = in->rows->text.len / one + 1;
     more = more < MOST_AT_ONCE ? more : MOST_AT_ONCE;
     in->found.len = in->count * sizeof *in->places;

@@ -101,11 +101,8 @@ static void test_busy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_most),
-        cmocka_unit_test(test_part),
-        cmocka_unit_test(test_claim),
-        cmocka_unit_test(test_count),
-        cmocka_unit_test(test_busy),
+        cmocka_unit_test(test_most),  cmocka_unit_test(test_part), cmocka_unit_test(test_claim),
+        cmocka_unit_test(test_count), cmocka_unit_test(test_busy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
