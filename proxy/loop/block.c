@@ -4,43 +4,60 @@
 
 enum { MAX_SPARE = 256 };
 
-/* The spare blocks of this size; NULL: none are kept. */
-static px_spares *spares_of(px_blocks *blocks, size_t cap)
+static px_block *take(px_spares *spares)
 {
-    return cap == PX_BLOCK ? &blocks->usual : cap == PX_SMALL_BLOCK ? &blocks->small : NULL;
+    px_block *block = spares->first;
+    spares->first = block->next;
+    spares->count--;
+    if (spares->count < spares->unused)
+        spares->unused = spares->count;
+    return block;
+}
+
+static void put(px_spares *spares, px_block *block)
+{
+    block->next = spares->first;
+    spares->first = block;
+    spares->count++;
+}
+
+/* Makes a block that is none of the spare ones of the usual size. */
+static __attribute__((noinline)) px_block *make(px_blocks *blocks, size_t cap)
+{
+    if (cap == PX_SMALL_BLOCK && blocks->small.first != NULL)
+        return take(&blocks->small);
+    px_block *block = pgw_alloc(sizeof *block + cap);
+    block->cap = cap;
+    return block;
 }
 
 /* Takes a spare block if there is one: malloc() would give pages back to the system and ask for
  * them again in each turn. */
 px_block *px_block_new(px_blocks *blocks, size_t cap)
 {
-    px_spares *spares = spares_of(blocks, cap);
-    px_block *block = spares != NULL ? spares->first : NULL;
-    if (block != NULL) {
-        spares->first = block->next;
-        spares->count--;
-        if (spares->count < spares->unused)
-            spares->unused = spares->count;
-    } else {
-        block = pgw_alloc(sizeof *block + cap);
-        block->cap = cap;
-    }
+    bool spare = cap == PX_BLOCK && blocks->usual.first != NULL;
+    px_block *block = spare ? take(&blocks->usual) : make(blocks, cap);
     block->references = 1;
     return block;
+}
+
+/* Drops a block that is not kept as one of the usual size. */
+static __attribute__((noinline)) void drop_other(px_blocks *blocks, px_block *block)
+{
+    if (block->cap == PX_SMALL_BLOCK && blocks->small.count < MAX_SPARE)
+        put(&blocks->small, block);
+    else
+        free(block);
 }
 
 void px_block_drop(px_blocks *blocks, px_block *block)
 {
     if (block == NULL || --block->references > 0)
         return;
-    px_spares *spares = spares_of(blocks, block->cap);
-    if (spares == NULL || spares->count == MAX_SPARE) {
-        free(block);
-        return;
-    }
-    block->next = spares->first;
-    spares->first = block;
-    spares->count++;
+    if (block->cap == PX_BLOCK && blocks->usual.count < MAX_SPARE)
+        put(&blocks->usual, block);
+    else
+        drop_other(blocks, block);
 }
 
 void px_block_begin(pgw_buf *buf)
