@@ -1,12 +1,16 @@
+#!/usr/bin/python3
 """What a COPY costs, and what it costs others: rows a second of a load, direct with the hashes in the file and through keyspread in each
-way, in alternating turns; and the p99 of single-row INSERTs alone, and beside a COPY that is sent again and again.
+way, as csv and in binary, in alternating turns; and the p99 of single-row INSERTs alone, and beside a COPY that is sent again and again.
 
   KEYSPREAD=build-release/keyspread bench/copies.py [--rows N] [--seconds S] [--turns T]     200,000 rows, 10 seconds, 3 turns
 """
 import argparse
+import collections
+import contextlib
 import glob
 import os
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -29,13 +33,21 @@ INSERT = """\\set id random(1, 9000000000000000)
 insert into events (userid, ts, event) values (:id, now(), 'click');
 """
 TS = "2026-01-31 12:34:56+00"
-WAYS = {  # settings of the session, and columns
-    "direct": ([], ""),
-    "atomic": (["keyspread.copy = atomic"], ""),
-    "partition": (["keyspread.copy = partition"], ""),
-    "atomic, keys drawn": (["keyspread.copy = atomic"], " (ts, event)"),
-    "partition, nothing": (["keyspread.copy = partition", "keyspread.copy_on_conflict = nothing"], ""),
-    "partition, update": (["keyspread.copy = partition", "keyspread.copy_on_conflict = update"], ""),
+BINARY_TS = 823_178_096_000_000  # the same, in microseconds since 2000
+DRAWN = " (ts, event)"  # the columns of rows whose key the database makes
+Way = collections.namedtuple("Way", "settings columns format", defaults=([], "", "csv"))
+ATOMIC, PARTITION = "keyspread.copy = atomic", "keyspread.copy = partition"
+DIRECT = {"csv": "direct", "binary": "direct, binary"}
+WAYS = {
+    "direct": Way(),
+    "atomic": Way([ATOMIC]),
+    "partition": Way([PARTITION]),
+    "direct, binary": Way(format="binary"),
+    "atomic, binary": Way([ATOMIC], format="binary"),
+    "partition, binary": Way([PARTITION], format="binary"),
+    "atomic, keys drawn": Way([ATOMIC], DRAWN),
+    "partition, nothing": Way([PARTITION, "keyspread.copy_on_conflict = nothing"]),
+    "partition, update": Way([PARTITION, "keyspread.copy_on_conflict = update"]),
 }
 
 
@@ -47,36 +59,49 @@ def session_of(port, settings=()):
     return session
 
 
-def load(session, columns, data):
+def load(session, way, data):
     """Seconds that it takes."""
     begun = time.monotonic()
     pieces = [wire.copy_data(data[at:at + 65_536]) for at in range(0, len(data), 65_536)]
-    replies = session.ask(wire.query(f"copy events{columns} from stdin csv"), *pieces, wire.copy_done())
+    text = f"copy events{way.columns} from stdin (format {way.format})"
+    replies = session.ask(wire.query(text), *pieces, wire.copy_done())
     if wire.error_of(replies):
         raise SystemExit(wire.error_of(replies))
     return time.monotonic() - begun
 
 
-def files():
-    """Of each way, by its columns."""
-    rows = range(ASKED.rows)
-    hashed = "".join(f"{number},{TS},click,{harness.xxh3_signed(number)}\n" for number in rows)
-    plain = "".join(f"{number},{TS},click\n" for number in rows)
-    drawn = f"{TS},click\n" * ASKED.rows
-    return {"direct": hashed.encode(), "": plain.encode(), " (ts, event)": drawn.encode()}
+def binary(hashed):
+    """The rows as COPY's binary format has them: of each how many fields it has, and each behind its length."""
+    head, tail = b"PGCOPY\n\xff\r\n\0" + bytes(8), struct.pack("!h", -1)
+    row = struct.Struct("!hiqiqi5siq" if hashed else "!hiqiqi5s")
+    rows = [(3 + hashed, 8, number, 8, BINARY_TS, 5, b"click") + ((8, harness.xxh3_signed(number)) if hashed else ())
+            for number in range(ASKED.rows)]
+    return head + b"".join(row.pack(*values) for values in rows) + tail
+
+
+def file_of(name, way):
+    """The data that it loads: with the hashes where nobody adds them."""
+    hashed = name in DIRECT.values()
+    if way.format == "binary":
+        return binary(hashed)
+    if way.columns:
+        return f"{TS},click\n".encode() * ASKED.rows
+    ends = (f",{harness.xxh3_signed(number)}" if hashed else "" for number in range(ASKED.rows))
+    return "".join(f"{number},{TS},click{end}\n" for number, end in enumerate(ends)).encode()
 
 
 def loads(postgres, keyspread, admin):
-    data, taken = files(), {way: [] for way in WAYS}
+    files, taken = {name: file_of(name, way) for name, way in WAYS.items()}, {name: [] for name in WAYS}
     for _ in range(ASKED.turns):
-        for way, (settings, columns) in WAYS.items():
+        for name, way in WAYS.items():
             admin.rows("truncate events")
-            with session_of(postgres.port if way == "direct" else keyspread.port, settings) as session:
-                taken[way].append(load(session, columns, data["direct" if way == "direct" else columns]))
-    direct = statistics.median(taken["direct"])
+            port = postgres.port if name in DIRECT.values() else keyspread.port
+            with session_of(port, way.settings) as session:
+                taken[name].append(load(session, way, files[name]))
+    median = {name: statistics.median(seconds) for name, seconds in taken.items()}
     print(f"{'way':22} {'rows/s':>10} {'of direct':>10}")
-    for way, seconds in taken.items():
-        print(f"{way:22} {ASKED.rows / statistics.median(seconds):10,.0f} {direct / statistics.median(seconds):10.2f}")
+    for name, way in WAYS.items():
+        print(f"{name:22} {ASKED.rows / median[name]:10,.0f} {median[DIRECT[way.format]] / median[name]:10.2f}")
 
 
 def p99(port):
@@ -97,14 +122,15 @@ def p99(port):
     return sorted(times)[len(times) * 99 // 100] / 1000
 
 
-def beside(port, settings, data):
+def beside(port, mode, data):
     """The p99 while COPYs come one after the other."""
     over = threading.Event()
 
     def copy():
-        with session_of(port, settings) as session:
+        way = Way([mode], DRAWN)
+        with session_of(port, way.settings) as session:
             while not over.is_set():
-                load(session, " (ts, event)", data)
+                load(session, way, data)
 
     thread = threading.Thread(target=copy)
     thread.start()
@@ -118,7 +144,7 @@ def beside(port, settings, data):
 def waits(keyspread):
     data = f"{TS},click\n".encode() * 100_000
     print(f"\n{'beside':22} {'p99, ms':>10} {'of alone':>10}")
-    turns = [(p99(keyspread.port), *(beside(keyspread.port, [f"keyspread.copy = {way}"], data) for way in ("atomic", "partition")))
+    turns = [(p99(keyspread.port), *(beside(keyspread.port, mode, data) for mode in (ATOMIC, PARTITION)))
              for _ in range(ASKED.turns)]
     alone = statistics.median(turn[0] for turn in turns)
     for at, name in enumerate(("nothing", "an atomic COPY", "a COPY in batches")):
@@ -127,18 +153,16 @@ def waits(keyspread):
 
 
 def main():
-    postgres = harness.Postgres(fsync="on", synchronous_commit="on", log_statement="none", max_connections="200", autovacuum="off")
-    keyspread = None
-    try:
+    with contextlib.ExitStack() as at_end:
+        postgres = harness.Postgres(fsync="on", synchronous_commit="on", log_statement="none", max_connections="200",
+                                    autovacuum="off")
+        at_end.callback(postgres.remove)
         harness.create_tables(postgres, "app", (TABLE,), hashed=True)
         keyspread = harness.Keyspread(harness.backend_config(postgres, (TABLE,), backend={"max_links": 100}))
+        at_end.callback(keyspread.stop)
         with postgres.admin("app") as admin:
             loads(postgres, keyspread, admin)
             waits(keyspread)
-    finally:
-        if keyspread:
-            keyspread.stop()
-        postgres.remove()
 
 
 if __name__ == "__main__":

@@ -1,3 +1,4 @@
+#!/usr/bin/python3
 """What `keyspread migrate` costs those who write meanwhile, and that nothing is lost: five tables with foreign keys, triggers and
 sequences are migrated, cut over and, after SECONDS of writes, taken back, while clients insert, change and delete rows at a steady
 pace through keyspread. Prints how long a statement took at most in each step, and compares the rows with what the clients were told.

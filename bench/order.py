@@ -1,3 +1,4 @@
+#!/usr/bin/python3
 """What a hash in the key costs reads by the key's order, and where it stands in it: the same rows in plain tables, in those
 that `keyspread ddl` makes, and in those with `key_order: hash_first`. Prints medians in ms as a table.
 

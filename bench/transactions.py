@@ -1,3 +1,4 @@
+#!/usr/bin/python3
 """What transactions: lazy gives to programs that say BEGIN; INSERT; COMMIT: pgbench's transactions a second direct, through PgBouncer,
 and through keyspread eager and lazy, in alternating turns, each of them first in its turn. Prints medians, their ratios, the
 processors' time for a transaction (of all programs but pgbench), and how many transactions of clients one of the server's was.

@@ -53,7 +53,7 @@ def program():
     path = os.environ.get("KEYSPREAD")
     if not path or not os.access(path, os.X_OK):
         raise AssertionError("KEYSPREAD must name the keyspread program")
-    return path
+    return os.path.abspath(path)  # It is run in folders of its own.
 
 
 def instrumented():
