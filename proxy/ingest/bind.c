@@ -133,7 +133,8 @@ bool px_bind_is_small(const px_worker *worker, const rw_table *table, size_t row
     const cfg_config *config = worker->config;
     /* An upper bound of the key's bytes. */
     size_t most = row_bytes + table->primary_key_count * sizeof(int64_t);
-    return row_bytes <= config->limits.row_bytes && most <= config->limits.key_bytes;
+    return row_bytes <= config->limits.row_bytes && most <= config->limits.key_bytes &&
+           !table->key_unfolds;
 }
 
 bool px_bind_within(const px_worker *worker, const rw_table *table, size_t row_bytes,

@@ -79,6 +79,17 @@ void px_text_read(px_worker *worker, px_text *text, const pgw_env *env)
     px_text_drop(like);
 }
 
+px_text *px_text_as_read(px_worker *worker, px_text *text, const pgw_env *env)
+{
+    if (text->like == NULL) {
+        px_text_take(text);
+        return text;
+    }
+    px_text *copy = px_text_like(text->like, text->text);
+    px_text_read(worker, copy, env);
+    return copy;
+}
+
 size_t px_text_wants(const px_text *text, const rw_insert **inserts)
 {
     size_t count = 0;

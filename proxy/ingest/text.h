@@ -51,6 +51,9 @@ px_text *px_text_like(px_text *other, pgw_slice text);
 /* Parses and hashes a text of px_text_like() after all: for what is told of it, or for another
  * form. */
 void px_text_read(px_worker *worker, px_text *text, const pgw_env *env);
+/* The text itself, counted; or, of a text of px_text_like(), which stays as small as it is, a copy
+ * that is read. The caller has a reference. */
+px_text *px_text_as_read(px_worker *worker, px_text *text, const pgw_env *env);
 /* The text with all wanted cells filled with these answers, parsed anew; the caller has a
  * reference. NULL: the error. */
 px_text *px_text_fill(px_worker *worker, px_text *text, const rw_answer *answers,

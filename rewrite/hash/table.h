@@ -123,6 +123,8 @@ typedef struct rw_table {
     size_t column_count;
     size_t *primary_key; /* indexes into columns; without the hash column */
     size_t primary_key_count;
+    bool key_unfolds; /* a value of the primary key may have more bytes than it is written with, as
+                         a numeric 1e1999 has */
     size_t *hash_key; /* indexes into columns; a subset of primary_key, order matters */
     size_t hash_key_count;
     size_t hash_column; /* index into columns */

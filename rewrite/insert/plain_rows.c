@@ -203,9 +203,10 @@ bool rw_plain_next(rw_plain_rows *rows)
 {
     const char *base = rows->text.ptr, *at = base + rows->next;
     rw_plain_cell *cell = rows->cells, *last = cell + RW_PLAIN_CELLS;
-    if (*at != '(')
+    /* More blanks may stand there than before the rows that this one was found like. */
+    if (*at != '(' && *(at = skip_blanks(at)) != '(')
         return false;
-    rows->open = rows->next;
+    rows->open = (size_t)(at - base);
     rows->defaults = false;
     do {
         at = cell < last ? read_cell(rows, at + 1, cell++) : NULL;

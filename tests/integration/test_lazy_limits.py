@@ -152,6 +152,25 @@ class Ordinary(test_lazy.LazyCase):
             self.assertEqual(wire.tags_of(one.query("commit")), ["COMMIT"])
         self.assertEqual((self.rows(), made("lazy")), ([1, 2], 1))
 
+    def test_no_more_become_ordinary_than_it_takes(self):
+        """Each tick sends some, and those that the server has stored make room for the others."""
+        count, keyspread = 16, harness.Keyspread(harness.backend_config(self.postgres, self.tables, admin={}, limits={"queue_bytes": "32MiB"}))
+        self.addCleanup(keyspread.stop)
+        sessions = []
+        for number in range(count):
+            sessions.append(wire.Wire(("127.0.0.1", keyspread.port)))
+            self.addCleanup(sessions[-1].close)
+            sessions[-1].login(harness.USER, self.database)
+            for text in ("begin", INSERT.format(999), "select 1", "rollback", "begin"):
+                sessions[-1].query(text)
+        for number, session in enumerate(sessions):
+            session.query(INSERT.format(number).replace("'x'", f"'{'x' * 1_100_000}'"))
+        harness.eventually("there is room", lambda: metrics.Scrape(keyspread).get("queue_bytes") < 16 << 20)
+        for session in sessions:
+            self.assertEqual(wire.tags_of(session.query("commit")), ["COMMIT"])
+        self.assertEqual(self.rows(), list(range(count)))
+        self.assertGreater(metrics.Scrape(keyspread).get("transactions_total", kind="lazy"), 0)
+
     def test_no_link_is_free(self):
         """One that is kept has its link, which nobody takes from it; without one there is none that is kept."""
         keyspread = harness.Keyspread(harness.backend_config(self.postgres, self.tables, backend={

@@ -303,6 +303,7 @@ static void check_usable(const wrong_case *c, uint32_t buckets)
     assert_string_equal(table->columns[table->hash_column].name, "h");
     assert_string_equal(table->columns[table->hash_key[0]].name, "k");
     assert_non_null(table->columns[table->primary_key[0]].type_name);
+    assert_int_equal(table->key_unfolds, c->key != NULL && strstr(c->key, " 1700 ") != NULL);
     rw_table_free(table);
     px_schema_rows_free(rows);
 }
@@ -335,6 +336,8 @@ static void test_unusable(void **state)
     static const char key[] = COLUMN("t", PLAIN, "k", "2", "20", "-1", "bigint");
     static const wrong_case cases[] = {
         {bigint, key, CFG_XXH3, CFG_HASH_INT8, NULL},
+        {bigint, COLUMN("t", PLAIN, "k", "2", "1700", "-1", "numeric"), CFG_XXH3, CFG_HASH_INT8,
+         NULL},
         {numeric, key, CFG_XXH3, CFG_HASH_UINT64, NULL},
         {COLUMN("t", PLAIN, "h", "1", "1700", "-1", "numeric"), key, CFG_XXH3, CFG_HASH_UINT64,
          NULL},

@@ -447,6 +447,9 @@ rw_table *px_schema_build(const cfg_table *config, const px_schema_rows *rows, u
         return not_found(table, config, rows != NULL, error);
     table->primary_key_count = config->primary_key_count;
     table->primary_key = key_columns(table, config->primary_key, config->primary_key_count);
+    for (size_t i = 0; i < table->primary_key_count; i++)
+        table->key_unfolds =
+            table->key_unfolds || table->columns[table->primary_key[i]].type == PGW_NUMERIC;
     table->hash_key_count = config->hash_key_count;
     table->hash_key = key_columns(table, config->hash_key, config->hash_key_count);
     set_hash_column(table, config->hash_column, rows != NULL);

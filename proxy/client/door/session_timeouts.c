@@ -58,6 +58,7 @@ static void touch(px_session *session, uint64_t now)
 static void tick(px_worker *worker)
 {
     uint64_t now = px_worker_now(worker);
+    size_t room = PX_BEGIN_ROOM;
     for (size_t i = 0; i < px_sessions_slots(worker); i++) {
         px_session *session = px_sessions_at(worker, i);
         if (session != NULL && session->state == PX_READY && session->wait == PX_WAIT_TURN)
@@ -73,7 +74,7 @@ static void tick(px_worker *worker)
         else if (session != NULL && session->state == PX_READY)
             touch(session, now);
         if (session != NULL && session->state == PX_READY)
-            px_begin_tick(session, now);
+            px_begin_tick(session, now, &room);
     }
     px_input_budget_tick(worker);
     if (worker->draining)

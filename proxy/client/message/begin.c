@@ -444,19 +444,23 @@ bool px_begin_is_met(px_session *session, pgw_frame frame, pgw_slice message)
     return false;
 }
 
-/* Whether INSERTs may be kept, and nothing of the client is at hand. */
+/* Whether INSERTs may be kept, and nothing of the client is at hand, not even the rest of a message
+ * that goes past; and no cancel is under way, which would hit what is sent now. */
 static bool is_between(const px_session *session)
 {
-    return px_lazy_may(session) && session->wait == PX_WAIT_NOTHING && session->group.count == 0;
+    return px_lazy_may(session) && px_session_is_read(session) && session->hand.streaming == 0 &&
+           session->group.count == 0;
 }
 
-void px_begin_tick(px_session *session, uint64_t now)
+void px_begin_tick(px_session *session, uint64_t now, size_t *room)
 {
     px_begun *begun = session->own.begun;
     if (begun == NULL || begun->commits || now - begun->since < ALONE_MS)
         return;
-    if (px_kept_count(begun->kept) > 0 && is_between(session) &&
+    if (px_kept_count(begun->kept) > 0 && *room > 0 && is_between(session) &&
         !px_register_may_keep(session->worker)) {
+        size_t bytes = px_kept_bytes(begun->kept);
+        *room -= bytes < *room ? bytes : *room;
         begun->reason = PX_ORDINARY_SIZE;
         px_session_need_link(session);
     } else if (px_begun_is_here(begun)) {

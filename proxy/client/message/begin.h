@@ -32,7 +32,11 @@ px_step px_begin_begins(px_session *session, pgw_frame frame, pgw_slice message)
 px_step px_begin_ends(px_session *session, pgw_frame frame, pgw_slice message);
 /* The message at hand comes while a BEGIN is on its way. False: it has to wait. */
 bool px_begin_is_met(px_session *session, pgw_frame frame, pgw_slice message);
-/* Sends a BEGIN that nothing follows. `now`: px_worker_now(). */
-void px_begin_tick(px_session *session, uint64_t now);
+enum { PX_BEGIN_ROOM = 1 << 20 /* Bytes of kept rows that a worker sends in a tick, about. */ };
+
+/* Sends a BEGIN that nothing follows; or what was kept, if rows take too much memory and there is
+ * room. `now`: px_worker_now(). `room`: what of PX_BEGIN_ROOM this tick has left, less what is
+ * sent; the last transaction may have more. */
+void px_begin_tick(px_session *session, uint64_t now, size_t *room);
 
 #endif

@@ -416,10 +416,14 @@ static px_fate on_kept_failed(px_session *session, pgw_slice body)
 {
     px_begun *begun = session->own.begun;
     size_t number = px_replies_head(&session->pending.replies)->kept;
-    if (number == PX_KEPT_NONE)
+    if (number == PX_KEPT_NONE) {
         pgw_buf_add_slice(&begun->failure, body);
-    else
-        px_error_of_kept(&begun->kept->all[number - 1], number, body, &begun->failure);
+    } else {
+        const px_kept_statement *failed = &begun->kept->all[number - 1];
+        if (failed->text != NULL)
+            px_text_read(session->worker, failed->text, &session->who.identity->env);
+        px_error_of_kept(failed, number, body, &begun->failure);
+    }
     px_error_explain(session->worker, session->who.identity, px_changes_told(session), true,
                      &begun->failure);
     begun->state = PX_BEGUN_THERE;

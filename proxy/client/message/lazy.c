@@ -244,7 +244,7 @@ bool px_lazy_keeps_alike(px_session *session, px_likeness *of)
     pgw_buf out = {0};
     if (insert->returning > 0 || !takes_query(session) ||
         !px_lazy_takes(session, insert, px_template_catalog(of->like)) ||
-        !is_like_one(*kept, insert->table, NULL))
+        !is_like_one(*kept, insert->table, NULL) || !has_room(session, of->rows.text.len, 1))
         return false;
     px_text *text = px_alike_text(session->worker, of, &env, &told.rows);
     bool keeps = text != NULL && has_room(session, text->arena.bytes, 1);
@@ -401,22 +401,13 @@ bool px_lazy_asks(const px_session *session)
 
 /* ---- COMMIT ---- */
 
-/* Reads the text of a statement that was kept unread. */
-static px_text *read_text(const px_session *session, const px_kept_statement *statement)
-{
-    px_text_read(session->worker, statement->text, &session->who.identity->env);
-    return statement->text;
-}
-
 /* The text whose statements are the only ones that were kept, counted; NULL: there are more. */
 static px_text *only_text(const px_session *session, const px_kept *kept)
 {
     px_text *first = kept->all[0].text;
     if (first->script.count != kept->count || kept->all[kept->count - 1].text != first)
         return NULL;
-    read_text(session, &kept->all[0]);
-    px_text_take(first);
-    return first;
+    return px_text_as_read(session->worker, first, &session->who.identity->env);
 }
 
 /* A kept statement as its client wrote it; of a text that was kept unread, all of it. */
@@ -537,7 +528,8 @@ static void write_refused(pgw_buf *out)
 
 static void write_text(px_session *session, const px_kept_statement *statement, pgw_buf *out)
 {
-    px_text *text = read_text(session, statement);
+    const pgw_env *env = &session->who.identity->env;
+    px_text *text = px_text_as_read(session->worker, statement->text, env);
     const rw_statement *of = &text->script.statements[statement->at];
     const pgw_bind nothing = {0};
     pgw_buf sql = {0};
@@ -545,9 +537,10 @@ static void write_text(px_session *session, const px_kept_statement *statement, 
         px_standing standing = px_session_standing(session);
         px_blocker_count_text(&session->write_groups, &standing, text);
         px_script_note(session, &text->script, false);
-        px_text_spell(text, &session->who.identity->env);
+        px_text_spell(text, env);
     }
     rw_render_statement(of->insert, RW_HASH_CONSTANT, text->hashes[statement->at], &sql);
+    px_text_drop(text);
     pgw_certainly(pgw_write_parse(KEPT, pgw_slice_buf(&sql), NULL, 0, out));
     pgw_certainly(pgw_write_bind(&nothing, PGW_LITERAL(""), KEPT, NULL, 0, out));
     pgw_buf_free(&sql);

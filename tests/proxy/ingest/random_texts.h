@@ -191,7 +191,7 @@ static void add_text(pgw_buf *out, unsigned wildness)
     pgw_buf_add_str(out, forms[form].head);
     for (size_t r = 0; r < rows; r++) {
         if (r > 0)
-            pgw_buf_add_str(out, pick(4) > 0 ? ", " : pick(2) ? ",\n" : ",");
+            pgw_buf_add_str(out, pick(4) > 0 ? ", " : pick(2) ? ",\n" : pick(2) ? ", \n\t" : ",");
         add_row(out, forms[form].cells, wildness);
     }
     pgw_buf_add_str(out, forms[form].tail);
@@ -238,12 +238,13 @@ static void add_long_text(pgw_buf *out)
 {
     size_t form = pick(sizeof forms / sizeof *forms), rows = 2 + pick(pick(40) + 1);
     const style usual = pick_style();
-    bool pure = pick(2) > 0;
+    bool pure = pick(2) > 0, wraps = pick(3) == 0;
     pgw_buf_clear(out);
     pgw_buf_add_str(out, forms[form].head);
     for (size_t r = 0; r < rows; r++) {
         const style here = pure || pick(10) > 0 ? usual : pick_style();
         pgw_buf_add_str(out, r > 0 ? here.between : "");
+        pgw_buf_add_str(out, r > 0 && wraps && pick(4) == 0 ? "\n" : "");
         pgw_buf_add_str(out, here.open);
         for (size_t i = 0; forms[form].cells[i] != '\0'; i++) {
             pgw_buf_add_str(out, i > 0 ? here.comma : "");

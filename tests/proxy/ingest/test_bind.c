@@ -238,6 +238,17 @@ static void large_rows_and_keys(void **state)
     px_metrics_free(metrics);
 }
 
+/* A number may have more bytes than it is bound with. */
+static void numbers_may_be_large_keys(void **state)
+{
+    (void)state;
+    const px_worker worker = {.config = &roomy};
+    rw_table table = {.name = (char *)"t", .primary_key_count = 1};
+    assert_true(px_bind_is_small(&worker, &table, 6));
+    table.key_unfolds = true;
+    assert_false(px_bind_is_small(&worker, &table, 6));
+}
+
 /* Its share of the statement's values is what counts as the size of a row. */
 static void a_row_has_its_share_of_the_bind(void **state)
 {
@@ -332,8 +343,8 @@ int main(void)
         TEST(what_is_wrong_with_a_bind),          TEST(keys_up_to_the_first_that_cannot_be_told),
         TEST(binary_values_are_read_as_such),     TEST(what_cannot_be_computed_has_no_keys),
         TEST(hashes_stand_behind_the_parameters), TEST(large_rows_and_keys),
-        TEST(a_row_has_its_share_of_the_bind),    TEST(fingerprints_tell_keys_apart),
-        TEST(fingerprints_tell_numbers_apart),
+        TEST(numbers_may_be_large_keys),          TEST(a_row_has_its_share_of_the_bind),
+        TEST(fingerprints_tell_keys_apart),       TEST(fingerprints_tell_numbers_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

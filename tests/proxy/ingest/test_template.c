@@ -2,6 +2,7 @@
  * parsed. */
 #include "proxy/backend/base/backend.h"
 #include "proxy/base/shared.h"
+#include "proxy/ingest/alike.h"
 #include "proxy/ingest/plan_cache.h"
 #include "proxy/ingest/submit.h"
 #include "proxy/ingest/template.h"
@@ -17,7 +18,7 @@
 #include "tests/proxy/ingest/random_texts.h"
 #include "tests/rewrite/vectors.h"
 
-enum { TABLES = TEST_TABLE_COUNT + 3 };
+enum { TABLES = TEST_TABLE_COUNT + 4 };
 
 static rw_column varchar_columns[] = {
     COLUMN("id", PGW_VARCHAR, 12, .not_null = true, .key_place = 1),
@@ -41,6 +42,11 @@ static rw_column numbered_columns[] = {
     HASH("h"),
 };
 static size_t numbered_key[] = {2, 0};
+static rw_column amount_columns[] = {
+    COLUMN("n", PGW_NUMERIC, -1, .not_null = true),
+    COLUMN("event", PGW_TEXT, -1, .not_null = true),
+    HASH("h"),
+};
 static const rw_table more_tables[] = {
     TEST_TABLE("public", "numbered", numbered_columns, 3, numbered_key, numbered_key, 2,
                .mergeable = true),
@@ -48,6 +54,8 @@ static const rw_table more_tables[] = {
                .mergeable = true),
     TEST_TABLE("public", "several", many_columns, 4, test_first_two, test_swapped, 2,
                .mergeable = true, .strict = true),
+    TEST_TABLE("public", "amounts", amount_columns, 2, test_first_two, test_first_two, 1,
+               .mergeable = true, .key_unfolds = true),
 };
 
 static struct {
@@ -477,6 +485,63 @@ static void rows_beyond_limits_are_parsed(void **state)
     assert_false(submit_alike(two));
 }
 
+/* A number may have more bytes than it is written with. */
+static void numbers_beyond_limits_are_parsed(void **state)
+{
+    (void)state;
+    learn("insert into amounts values ('1', 'a')");
+    t.config.limits.key_bytes = 100;
+    assert_true(submit_alike("insert into amounts values ('1e90', 'a')"));
+    come_back(PX_WRITE_GROUP_COMMITTED);
+    assert_false(submit_alike("insert into amounts values ('1e110', 'a')"));
+}
+
+/* Lines may be broken behind any comma. */
+static void rows_are_alike_whatever_is_between(void **state)
+{
+    (void)state;
+    pgw_buf text = {0};
+    learn("insert into events (userid, ts) values (1, '2026-01-01 00:00:00+00'), "
+          "(2, '2026-01-01 00:00:00+00')");
+    static const char *const betweens[][3] = {
+        {",", ",", ",\n"}, {", ", ", ", ", \n\t"}, {", ", ",\n", ", "}, {",", ", ", ",  "}};
+    for (size_t i = 0; i < sizeof betweens / sizeof *betweens; i++) {
+        pgw_buf_clear(&text);
+        pgw_buf_add_str(&text, "insert into events (userid, ts) values ");
+        for (size_t row = 0; row < 7; row++)
+            pgw_buf_addf(&text, "%s(%zu, '2026-01-01 00:00:00+00')",
+                         row > 0 ? betweens[i][row % 3] : "", row);
+        pgw_buf_add_byte(&text, '\0');
+        t.like = 0;
+        check(text.ptr);
+        assert_int_equal(t.like, 1);
+    }
+    pgw_buf_free(&text);
+}
+
+/* What waits unread takes no more memory when it is rendered. */
+static void a_text_that_is_read_for_once_stays_small(void **state)
+{
+    (void)state;
+    px_likeness of;
+    size_t rows;
+    learn(one);
+    assert_true(px_template_find(&t.worker, t.identity, pgw_slice_str(two), &of));
+    px_text *text = px_alike_text(&t.worker, &of, &test_env, &rows);
+    size_t bytes = text->arena.bytes;
+    px_text *read = px_text_as_read(&t.worker, text, &test_env);
+    assert_ptr_not_equal(read, text);
+    assert_non_null(text->like);
+    assert_int_equal(text->arena.bytes, bytes);
+    assert_null(read->like);
+    assert_true(pgw_slice_eq_str(read->script.statements[0].insert->rows[0].key[0].text, "2"));
+    px_text *again = px_text_as_read(&t.worker, read, &test_env);
+    assert_ptr_equal(again, read);
+    px_text_drop(again);
+    px_text_drop(read);
+    px_text_drop(text);
+}
+
 /* Texts that never come again push out none that do, and take no memory. */
 static void texts_that_do_not_come_again_are_not_kept(void **state)
 {
@@ -516,6 +581,9 @@ int main(int argc, char **argv)
         TEST(a_filled_text_that_fails_is_read),
         TEST(what_it_was_learned_by_must_be_the_same),
         TEST(rows_beyond_limits_are_parsed),
+        TEST(numbers_beyond_limits_are_parsed),
+        TEST(rows_are_alike_whatever_is_between),
+        TEST(a_text_that_is_read_for_once_stays_small),
         TEST(texts_that_do_not_come_again_are_not_kept),
     };
     if (argc > 1)
