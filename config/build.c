@@ -424,15 +424,24 @@ static void build_key(cfg_document *document, const char *prefix, const cfg_raw_
                                           : cfg_copy("keyspread_hash");
 }
 
+static void add_exception(cfg_table *table, cfg_exception one)
+{
+    table->exceptions[table->exception_count++] = one;
+}
+
+/* What the file says, and, of a pattern of several schemas, those that no pattern covers. */
 static void build_exceptions(cfg_document *document, const char *prefix, const cfg_raw_table *raw,
                              cfg_table *table)
 {
-    table->exceptions = cfg_alloc(raw->except_count * sizeof *table->exceptions);
+    size_t most = raw->except_count;
+    for (size_t i = 0; cfg_reserved(i) != NULL; i++)
+        most++;
+    table->exceptions = cfg_alloc(most * sizeof *table->exceptions);
     for (size_t i = 0; i < raw->except_count; i++) {
         cfg_table one = {0};
         char *where = cfg_printf("%sexcept[%zu]", prefix, i);
         const char *right = cfg_parse_table_name(raw->except[i], &one);
-        if (right == NULL && one.schema != NULL)
+        if (right == NULL && one.schema != NULL && !table->schemas)
             cfg_mistake(document, where,
                         "%s is \"%s\": all names are of the pattern's own schema; leave the schema "
                         "out",
@@ -440,11 +449,15 @@ static void build_exceptions(cfg_document *document, const char *prefix, const c
         else if (right != NULL)
             cfg_mistake(document, where, "%s is \"%s\": %s", where, raw->except[i], right);
         free(where);
-        free(one.schema);
         free(one.label);
         if (one.name != NULL)
-            table->exceptions[table->exception_count++] =
-                (cfg_exception){.name = one.name, .pattern = one.pattern};
+            add_exception(table, (cfg_exception){one.schema, one.schemas, one.name, one.pattern});
+    }
+    for (size_t i = 0; table->schemas && cfg_reserved(i) != NULL; i++) {
+        cfg_exception one = *cfg_reserved(i);
+        one.schema = cfg_copy(one.schema);
+        one.name = cfg_copy(one.name);
+        add_exception(table, one);
     }
 }
 

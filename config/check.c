@@ -309,7 +309,7 @@ static void check_twin(const table_check *check, const cfg_config *config)
     const cfg_table *table = check->table;
     for (const cfg_table *other = config->tables; other < table; other++)
         if (strcmp(table->name, other->name) == 0 && table->pattern == other->pattern &&
-            strcmp(schema_of(table), schema_of(other)) == 0) {
+            table->schemas == other->schemas && strcmp(schema_of(table), schema_of(other)) == 0) {
             WRONG(check, "name", "table %s is configured twice (first in line %u): keep one",
                   table->label, other->line);
             return;
@@ -330,12 +330,11 @@ static void check_case(const table_check *check)
         }
 }
 
-/* Tables of PostgreSQL's own, and those that a migration keeps beside the ones it is about. */
-static bool is_reserved(const char *schema)
+static bool is_beyond_ascii(const char *name)
 {
-    return strncmp(schema, "pg_", 3) == 0 || strcmp(schema, "information_schema") == 0 ||
-           strcmp(schema, "keyspread") == 0 || strncmp(schema, "keyspread_new_", 14) == 0 ||
-           strncmp(schema, "keyspread_old_", 14) == 0;
+    while (*name != '\0' && (unsigned char)*name < 0x80)
+        name++;
+    return *name != '\0';
 }
 
 /* Checks what an entry says of tables that are not known yet. */
@@ -352,7 +351,7 @@ static void check_pattern(const table_check *check, const cfg_config *config)
                   table->label);
         return;
     }
-    if (is_reserved(schema_of(table)))
+    if (cfg_is_reserved(schema_of(table)))
         WRONG(
             check, "name",
             "%s is a pattern of a schema that is PostgreSQL's own or keyspread's own: name another "
@@ -363,13 +362,10 @@ static void check_pattern(const table_check *check, const cfg_config *config)
               "%s is a pattern: YDB cannot be asked which tables there are; give each an entry of "
               "its own",
               table->label);
-    for (const char *at = table->name; *at != '\0'; at++)
-        if ((unsigned char)*at >= 0x80) {
-            WRONG(check, "name",
-                  "%s is a pattern with letters beyond ASCII: give its tables entries of their own",
-                  table->label);
-            break;
-        }
+    if (is_beyond_ascii(table->name) || (table->schemas && is_beyond_ascii(table->schema)))
+        WRONG(check, "name",
+              "%s is a pattern with letters beyond ASCII: give its tables entries of their own",
+              table->label);
     if (table->column_count > 0)
         WRONG(check, "columns",
               "%s is a pattern: its tables have the columns that the backend tells; remove "

@@ -27,8 +27,10 @@ static void free_table(cfg_table *table)
     free(table->schema);
     free(table->name);
     free(table->label);
-    for (size_t i = 0; i < table->exception_count; i++)
+    for (size_t i = 0; i < table->exception_count; i++) {
+        free(table->exceptions[i].schema);
         free(table->exceptions[i].name);
+    }
     free(table->exceptions);
     free_list(table->primary_key, table->primary_key_count);
     free_list(table->hash_key, table->hash_key_count);
@@ -121,16 +123,54 @@ const cfg_table *cfg_find_columnar(const cfg_config *config, const char *name)
     return NULL;
 }
 
-/* Whether one of the pattern's `except` has the name. */
-static bool is_exception(const cfg_table *pattern, const char *name)
+/* Tables of PostgreSQL's own, keyspread's own, and those that a migration keeps beside the ones it
+ * is about. */
+static const cfg_exception reserved[] = {
+    {.schema = "pg_", .schemas = true, .name = "", .pattern = true},
+    {.schema = "information_schema", .name = "", .pattern = true},
+    {.schema = "keyspread", .name = "", .pattern = true},
+    {.schema = "keyspread_new_", .schemas = true, .name = "", .pattern = true},
+    {.schema = "keyspread_old_", .schemas = true, .name = "", .pattern = true},
+};
+
+const cfg_exception *cfg_reserved(size_t i)
+{
+    return i < sizeof reserved / sizeof *reserved ? &reserved[i] : NULL;
+}
+
+/* Whether a name is `own`, or begins with that. */
+static bool fits(const char *own, bool beginning, const char *name)
+{
+    return beginning ? strncmp(own, name, strlen(own)) == 0 : strcmp(own, name) == 0;
+}
+
+bool cfg_is_reserved(const char *schema)
+{
+    for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+        if (fits(reserved[i].schema, reserved[i].schemas, schema))
+            return true;
+    return false;
+}
+
+/* Whether one of the pattern's `except` has the table. */
+static bool is_exception(const cfg_table *pattern, const char *schema, const char *name)
 {
     for (size_t i = 0; i < pattern->exception_count; i++) {
         const cfg_exception *one = &pattern->exceptions[i];
-        if (one->pattern ? strncmp(one->name, name, strlen(one->name)) == 0
-                         : strcmp(one->name, name) == 0)
+        if (fits(one->name, one->pattern, name) &&
+            (one->schema == NULL || fits(one->schema, one->schemas, schema)))
             return true;
     }
     return false;
+}
+
+/* Whether the first pattern counts before the other, where both cover a table. */
+static bool is_closer(const cfg_table *one, const cfg_table *other)
+{
+    size_t len = strlen(schema_of(one)), other_len = strlen(schema_of(other));
+    if (one->schemas != other->schemas)
+        return other->schemas;
+    return len != other_len ? len > other_len : strlen(one->name) > strlen(other->name);
 }
 
 const cfg_table *cfg_find_pattern(const cfg_config *config, const char *schema, const char *name)
@@ -138,9 +178,8 @@ const cfg_table *cfg_find_pattern(const cfg_config *config, const char *schema, 
     const cfg_table *found = NULL;
     for (size_t i = 0; i < config->pattern_count; i++) {
         const cfg_table *pattern = &config->tables[config->table_count + i];
-        size_t len = strlen(pattern->name);
-        if (strncmp(pattern->name, name, len) == 0 && strcmp(schema_of(pattern), schema) == 0 &&
-            !is_exception(pattern, name) && (found == NULL || len > strlen(found->name)))
+        if (fits(pattern->name, true, name) && fits(schema_of(pattern), pattern->schemas, schema) &&
+            !is_exception(pattern, schema, name) && (found == NULL || is_closer(pattern, found)))
             found = pattern;
     }
     return found;

@@ -121,16 +121,19 @@ typedef struct cfg_batch {
 
 /* A name, or the beginning of names, that a pattern does not cover. */
 typedef struct cfg_exception {
+    char *schema; /* NULL: in each schema of the pattern */
+    bool schemas; /* `schema` is only how names of schemas begin */
     char *name;
     bool pattern;
 } cfg_exception;
 
 typedef struct cfg_table {
     char *schema; /* NULL if not written */
+    bool schemas; /* a pattern of all schemas whose names begin with `schema` */
     char *name;
     char *label;  /* what cfg_table_label() gives */
     bool pattern; /* a pattern: all tables whose names begin with `name`, but for closer entries' */
-    cfg_exception *exceptions; /* tables of the schema that are not of the pattern */
+    cfg_exception *exceptions; /* tables of its schemas that are not of the pattern */
     size_t exception_count;
     char **primary_key;
     size_t primary_key_count; /* 0 in a pattern whose tables have keys of their own */
@@ -249,8 +252,14 @@ const char *cfg_table_label(const cfg_table *table);
 const cfg_table *cfg_find_table(const cfg_config *config, const char *name);
 /* Finds a column-oriented table by its name or label; NULL if there is none. */
 const cfg_table *cfg_find_columnar(const cfg_config *config, const char *name);
-/* Finds the pattern of a table without an entry of its own: the longest that its name begins with;
- * NULL if there is none. */
+/* Whether a schema is PostgreSQL's own or keyspread's own: no pattern covers its tables. */
+bool cfg_is_reserved(const char *schema);
+/* What all patterns of several schemas leave out: the i-th of the reserved schemas, all of whose
+ * tables it names; NULL behind the last one. */
+const cfg_exception *cfg_reserved(size_t i);
+/* Finds the pattern of a table without an entry of its own: one of its own schema before those of
+ * several, of these the one with the longest beginning of the schema, and then the longest that its
+ * name begins with; NULL if there is none. */
 const cfg_table *cfg_find_pattern(const cfg_config *config, const char *schema, const char *name);
 
 /* The i-th of the file's column-oriented tables. */

@@ -178,18 +178,20 @@ const char *cfg_parse_table_name(const char *text, cfg_table *table)
                                 "to 63 bytes; a part with "
                                 "a dot, a blank, a star, a quote or a parenthesis in it stands in "
                                 "double quotes; a * behind "
-                                "the name, or in its place, makes it a pattern";
+                                "the name, or in its place, makes it a pattern, and then one "
+                                "behind the schema, or in its place, a pattern of several schemas";
     char first[CFG_MAX_NAME + 1], second[CFG_MAX_NAME + 1];
     const char *end = name_part(text, first);
     if (end == NULL)
         return right;
-    bool qualified = *end == '.';
+    bool schemas = end[0] == '*' && end[1] == '.', qualified = end[schemas] == '.';
     if (qualified)
-        end = name_part(end + 1, second);
+        end = name_part(end + schemas + 1, second);
     bool pattern = end != NULL && *end == '*';
-    if (end == NULL || end[pattern] != '\0')
+    if (end == NULL || end[pattern] != '\0' || (schemas && !pattern))
         return right;
     table->pattern = pattern;
+    table->schemas = schemas;
     table->schema = qualified ? cfg_copy(first) : NULL;
     table->name = cfg_copy(qualified ? second : first);
     table->label = cfg_copy(text);

@@ -107,8 +107,9 @@ static void make(const maker *it)
         return;
     cfg_table entry = *pattern;
     pgw_error ignored = PGW_ERROR_NONE;
+    entry.schema = made->schema;
     entry.name = entry.label = made->name;
-    entry.pattern = false;
+    entry.pattern = entry.schemas = false;
     rw_made_column *columns;
     entry.column_count = rw_made_columns(it->statement, &px_plain_env, it->arena, &columns);
     entry.columns = columns_of(it, columns, entry.column_count);

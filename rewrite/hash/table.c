@@ -136,8 +136,10 @@ void rw_table_free(rw_table *table)
     free(table->partitions.at);
     free(table->schema);
     free(table->name);
-    for (size_t i = 0; i < table->exception_count; i++)
+    for (size_t i = 0; i < table->exception_count; i++) {
+        free(table->exceptions[i].schema);
         free(table->exceptions[i].name);
+    }
     free(table->exceptions);
     free(table->part_names);
     free(table->key_name);
@@ -182,20 +184,43 @@ const rw_table *rw_catalog_find(const rw_catalog *catalog, pgw_slice schema, pgw
     return possible;
 }
 
-static bool begins(pgw_slice name, const char *beginning)
+/* Whether a name is `own`, or begins with that. */
+static bool fits(const char *own, bool beginning, pgw_slice name)
 {
-    size_t len = strlen(beginning);
-    return name.len >= len && memcmp(name.ptr, beginning, len) == 0;
+    size_t len = strlen(own);
+    return (beginning ? name.len >= len : name.len == len) && memcmp(name.ptr, own, len) == 0;
 }
 
-bool rw_pattern_covers(const rw_table *pattern, pgw_slice name)
+pgw_slice rw_catalog_place(const rw_catalog *planned, size_t pattern)
 {
-    bool covers = begins(name, pattern->name);
+    if (!planned->tables[pattern]->schemas)
+        return pgw_slice_str(planned->tables[pattern]->schema);
+    if (planned->unqualified == NULL)
+        return PGW_LITERAL("public");
+    return planned->unqualified[pattern] == RW_MEANS_OURS ? planned->here : (pgw_slice){NULL, 0};
+}
+
+bool rw_pattern_covers(const rw_table *pattern, pgw_slice schema, pgw_slice name)
+{
+    bool covers = fits(pattern->name, true, name) &&
+                  (schema.len == 0 || fits(pattern->schema, pattern->schemas, schema));
     for (size_t i = 0; covers && i < pattern->exception_count; i++) {
         const rw_exception *one = &pattern->exceptions[i];
-        covers = one->pattern ? !begins(name, one->name) : !pgw_slice_eq_str(name, one->name);
+        bool here =
+            one->schema == NULL || (schema.len > 0 && fits(one->schema, one->schemas, schema));
+        covers = !(here && fits(one->name, one->pattern, name));
     }
     return covers;
+}
+
+/* Whether the first pattern counts before the other, where both cover a table. */
+static bool is_closer(const rw_table *one, const rw_table *other)
+{
+    size_t len = strlen(one->schema), other_len = strlen(other->schema);
+    if (one->schemas != other->schemas)
+        return other->schemas;
+    return one->schemas && len != other_len ? len > other_len
+                                            : strlen(one->name) > strlen(other->name);
 }
 
 const rw_table *rw_catalog_pattern(const rw_catalog *catalog, pgw_slice schema, pgw_slice name)
@@ -205,9 +230,10 @@ const rw_table *rw_catalog_pattern(const rw_catalog *catalog, pgw_slice schema, 
     schema = pgw_name_cut(schema);
     for (size_t i = 0; i < catalog->count; i++) {
         const rw_table *table = catalog->tables[i];
-        size_t len = strlen(table->name);
-        if (table->pattern && is_here(catalog, i, schema) && rw_pattern_covers(table, name) &&
-            (found == NULL || len > strlen(found->name)))
+        if (table->pattern && (schema.len > 0 || is_meant(catalog, i)) &&
+            rw_pattern_covers(table, schema.len > 0 ? schema : rw_catalog_place(catalog, i),
+                              name) &&
+            (found == NULL || is_closer(table, found)))
             found = table;
     }
     return found;

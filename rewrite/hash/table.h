@@ -99,6 +99,8 @@ typedef struct rw_index {
 
 /* A name, or the beginning of names, that a pattern does not cover. */
 typedef struct rw_exception {
+    char *schema; /* NULL: in each schema of the pattern */
+    bool schemas; /* `schema` is only how names of schemas begin */
     char *name;
     bool pattern;
 } rw_exception;
@@ -112,6 +114,7 @@ typedef struct rw_table {
     char *name;
     bool pattern; /* the entry is a pattern and no table: tables' names begin with `name`, and only
                      rw_catalog_pattern() finds it */
+    bool schemas; /* the pattern is of all schemas whose names begin with `schema` */
     rw_exception *exceptions; /* tables that the pattern leaves out */
     size_t exception_count;
     bool by_pattern; /* the table belongs to a pattern */
@@ -245,6 +248,8 @@ typedef struct rw_catalog {
      * Its `unqualified`: what a table made by that name would be; its `moved`: one was made
      * earlier in the text. NULL: nothing is made or altered. */
     const struct rw_catalog *planned;
+    /* Of `planned`: the schema where a table without a written one is made; empty: not known. */
+    pgw_slice here;
     /* All names of the tables, and perhaps more. NULL: names are compared one by one. */
     const struct rw_word_set *words;
     bool informs;  /* information_schema is the first schema of search_path but for pg_catalog, or
@@ -263,9 +268,14 @@ typedef struct rw_catalog {
 
 /* The configured table that `schema`.`name` means (an empty schema is not written); NULL: none. */
 const rw_table *rw_catalog_find(const rw_catalog *catalog, pgw_slice schema, pgw_slice name);
-/* Whether a table of this name, in the pattern's schema, belongs to the pattern. */
-bool rw_pattern_covers(const rw_table *pattern, pgw_slice name);
-/* The longest pattern that covers a table of this name; NULL: none. */
+/* The schema where a table without a written one is made, if `pattern` (an index) makes it; empty:
+ * not known. */
+pgw_slice rw_catalog_place(const rw_catalog *planned, size_t pattern);
+/* Whether a table of this name belongs to the pattern, in a schema that may be any if it is empty.
+ */
+bool rw_pattern_covers(const rw_table *pattern, pgw_slice schema, pgw_slice name);
+/* The closest pattern that covers a table of this name, an empty schema not being written: one of
+ * the table's own schema before those of several, and the longest; NULL: none. */
 const rw_table *rw_catalog_pattern(const rw_catalog *catalog, pgw_slice schema, pgw_slice name);
 /* True if `text` holds the name of a configured table anywhere, in any case, quoted or not, also in
  * U&"" form (then always true). False is certain; true is only a candidate. */

@@ -325,7 +325,7 @@ static void test_patterns(void **state)
     (void)state;
     cfg_config *config = load_good(FILES "good_patterns.yaml");
     assert_int_equal(config->table_count, 2);
-    assert_int_equal(config->pattern_count, 6);
+    assert_int_equal(config->pattern_count, 9);
     assert_string_equal(config->tables[0].name, "events_own");
     assert_string_equal(config->tables[1].name, "odd*");
     const cfg_table *all = &config->tables[2];
@@ -337,11 +337,25 @@ static void test_patterns(void **state)
     assert_ptr_equal(cfg_find_pattern(config, "public", "events"), &all[4]);
     assert_ptr_equal(cfg_find_pattern(config, "public", "a_log2"), &all[4]);
     assert_ptr_equal(cfg_find_pattern(config, "public", "star_"), &all[4]);
-    assert_null(cfg_find_pattern(config, "public", "a_log"));
-    assert_null(cfg_find_pattern(config, "public", "tmp_1"));
-    assert_null(cfg_find_pattern(config, "public", "star*"));
+    assert_ptr_equal(cfg_find_pattern(config, "public", "a_log"), &all[6]);
+    assert_ptr_equal(cfg_find_pattern(config, "public", "tmp_1"), &all[6]);
+    assert_ptr_equal(cfg_find_pattern(config, "public", "star*"), &all[6]);
     assert_ptr_equal(cfg_find_pattern(config, "boss", "a_log"), &all[5]);
-    assert_null(cfg_find_pattern(config, "other", "events_1"));
+    assert_ptr_equal(cfg_find_pattern(config, "other", "events_1"), &all[6]);
+    assert_ptr_equal(cfg_find_pattern(config, "shop", "logs"), &all[6]);
+    assert_ptr_equal(cfg_find_pattern(config, "other", "log"), &all[6]);
+    assert_ptr_equal(cfg_find_pattern(config, "tenant", "log"), &all[6]);
+    assert_ptr_equal(cfg_find_pattern(config, "tenant_1", "version"), &all[7]);
+    assert_ptr_equal(cfg_find_pattern(config, "tenant_1", "log_1"), &all[8]);
+    static const char *const none[][2] = {
+        {"other", "version"}, {"other", "old_1"},       {"shop", "log"},
+        {"raw", "x"},         {"tmp_1", "x"},           {"pg_temp", "x"},
+        {"pg_toast", "x"},    {"pg_catalog", "x"},      {"information_schema", "x"},
+        {"keyspread", "x"},   {"keyspread_new_a", "x"}, {"keyspread_old_a", "x"},
+    };
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_null(cfg_find_pattern(config, none[i][0], none[i][1]));
+    assert_ptr_equal(cfg_find_pattern(config, "keyspreads", "x"), &all[6]);
     assert_null(cfg_find_table(config, "events_1"));
     assert_int_equal(all[0].primary_key_count + all[0].hash_key_count, 0);
     assert_string_equal(all[0].hash_column, "keyspread_hash");

@@ -586,6 +586,109 @@ class Whole(SessionCase):
 
 
 @harness.proxied
+class Everything(SessionCase):
+    """All tables of all schemas, but for some."""
+    tables = (Planned("*.*", "auto", hash_column="keyspread_hash", **{"except": ["version", "shop.a_log", "raw.*"]}),
+              Planned("shop.tags_*", "auto", hash_column="tag_hash"), Planned("tenant_*.*", "auto", hash_column="tenant_hash"),
+              Planned("own", ["id"], hash_column="own_hash"))
+    setup_sql = """create schema shop; create schema other; create schema raw; create schema tenant_1; create schema keyspread_old_a;
+        create table other.old (id int primary key)"""
+    hash_of = Whole.hash_of
+
+    def setUp(self):
+        self.sessions = self.connect_both()
+
+    def use(self, table):
+        for text in (f"insert into {table} values (1, 1), (2, 2) returning *", f"insert into {table} (id) values (1)",
+                     f"update {table} set id = id + 5 returning id", f"select * from {table} order by id", f"table {table}",
+                     f"delete from {table} where id = 6 returning *", f"insert into {table} select 9, 9 returning *",
+                     f"select attname from pg_attribute where attrelid = '{table}'::regclass and attnum > 0 order by attnum"):
+            self.query(text)
+
+    def test_which_tables_are_spread(self):
+        for table, column in (("job", "keyspread_hash"), ("shop.job", "keyspread_hash"), ("other.job", "keyspread_hash"), ("shop.tags_1", "tag_hash"),
+                              ("other.tags_1", "keyspread_hash"), ("tenant_1.job", "tenant_hash"), ("tenant_1.version", "tenant_hash"),
+                              ("own", "own_hash"), ("other.own", "keyspread_hash"), ("shop.version", None), ("version", None), ("shop.a_log", None),
+                              ("other.a_log", "keyspread_hash"), ("raw.job", None), ("keyspread_old_a.job", None), ('"Odd 1"', "keyspread_hash")):
+            with self.subTest(table):
+                self.query(f"create table {table} (id int primary key, n int)")
+                self.assertEqual(self.hash_of(table), column)
+                self.use(table)
+                self.query(f"drop table {table}")
+
+    def test_the_place_is_that_of_search_path(self):
+        for path, schema, column in (("shop, public", "shop", "keyspread_hash"), ("nothing, tenant_1", "tenant_1", "tenant_hash"),
+                                     ("raw, shop", "raw", None), ("other", "other", "keyspread_hash"), ("shop", "shop", "keyspread_hash")):
+            with self.subTest(path):
+                self.query(f"set search_path = {path}")
+                self.query("create table job (id int primary key, n int)")
+                self.assertEqual(self.hash_of(f"{schema}.job"), column)
+                self.use("job")
+                self.query("drop table job")
+        self.query("set search_path = shop")
+        self.query("create table late (id int not null, n int); alter table late add primary key (id)")
+        self.assertEqual(self.hash_of("shop.late"), "keyspread_hash")
+        self.query("create table child (id int primary key, late int references late)")
+        self.query("insert into late values (1, 1); insert into child values (1, 1) returning *")
+        self.query("insert into child values (2, 2)")
+        self.query("drop table child, late")
+
+    def test_what_is_prepared_for_another_place_is_refused(self):
+        session = self.sessions[1]
+        session.query("set search_path = shop")
+        make = [wire.parse("make", "create table job (id int primary key, n int)"), wire.sync()]
+        self.assertIsNone(wire.error_of(session.ask(*make)))
+        session.query("set search_path = tenant_1")
+        self.assertEqual(wire.error_of(session.ask(wire.bind("", "make"), wire.execute(), wire.sync())), "0A000")
+        self.assertIsNone(wire.error_of(session.ask(wire.close("S", "make"), *make)))
+        self.assertIsNone(wire.error_of(session.ask(wire.bind("", "make"), wire.execute(), wire.sync())))
+        self.assertEqual(self.hash_of("tenant_1.job"), "tenant_hash")
+        session.query("drop table tenant_1.job")
+
+    def test_two_of_one_name(self):
+        for schema in ("shop", "other"):
+            self.query(f"create table {schema}.twin (id int primary key, n int); insert into {schema}.twin values (1, 1)")
+        for path in ("shop, other", "other, shop"):
+            self.query(f"set search_path = {path}")
+            self.query("insert into twin values (2, 2) returning *")
+        self.query("select * from shop.twin s join other.twin o using (id) order by id")
+        for schema in ("shop", "other"):
+            self.query(f"create view {schema}.v as select * from {schema}.twin")
+        hint = self.sessions[1].query("insert into other.v values (7)")[0].fields()["H"]
+        self.assertIn('VALUES into "other"."twin" itself', hint)
+        self.query("drop table shop.twin, other.twin cascade")
+
+    def test_a_path_that_the_text_sets(self):
+        for move in ("set search_path = {}", "select set_config('search_path', '{}', false)"):
+            for schema, column in (("tenant_1", "tenant_hash"), ("raw", None), ("shop", "keyspread_hash")):
+                with self.subTest(schema, move=move):
+                    self.query(f"{move.format(schema)}; create table job (id int primary key, n int)")
+                    self.assertEqual(self.hash_of(f"{schema}.job"), column)
+                    self.use(f"{schema}.job")
+                    self.query(f"drop table {schema}.job")
+
+    def test_commands(self):
+        for table in ("shop.job", "other.job"):
+            self.query(f"create table {table} (id int primary key)")
+            self.query(f"insert into {table} values (1)")
+        backend = {"dsn": f"host=127.0.0.1 port={self.postgres.port} user={harness.USER} dbname=hashed", "dialect": "postgres"}
+        file = os.path.join(self.keyspread.folder, "everything.yaml")
+        with open(file, "w", encoding="utf-8") as out:
+            json.dump({**self.keyspread.config, "backend": backend}, out)
+
+        def run(*words):
+            return subprocess.run([harness.program(), *words], capture_output=True, text=True, check=False)
+        done = run("check", file)
+        self.assertIn("4 entries, 2 tables\n", done.stdout)
+        self.assertIn("table other.old is not spread", done.stderr)
+        done = run("verify", file, "*.*")
+        for table in ("other.job", "shop.job"):
+            self.assertIn(f"table: {table}\n", done.stdout)
+        self.assertEqual(run("hash", file, "shop.job", "id=1").returncode, 0)
+        self.query("drop table shop.job, other.job")
+
+
+@harness.proxied
 class Many(harness.StackCase):
     """More tables than a SELECT has columns."""
     tables = (Planned("events_*", "auto", hash_column="keyspread_hash"),

@@ -12,10 +12,11 @@
     "  - { name: \"fix_*\", primary_key: [a], hash_column: keyspread_hash, hash_function: xxh3 "   \
     "}\n"
 
-/* Which table is looked for: its schema, its name, whether that is a beginning, the hash column. */
+/* Which table is looked for: its schema, its name, whether that is a beginning, the hash column,
+ * whether the schema is a beginning. */
 #define FOUND(of, rows)                                                                            \
     {                                                                                              \
-        of "keyspread_hash", rows, NULL                                                            \
+        of "keyspread_hashf", rows, NULL                                                           \
     }
 /* A table with the key (keyspread_hash, a), and a b. */
 #define FROM(schema, table, column) schema "|" table "|" TABLE "|" column
@@ -24,7 +25,7 @@
     "\n" FROM(schema, table, COLUMN("b", "2", "25", "text", "false", "0")) "\n" FROM(              \
         schema, table, COLUMN("keyspread_hash", "3", "20", "bigint", "true", "1")) "\n"
 #define LOG(table) LOG_OF("public", table)
-#define SPREAD(table) table "|t|keyspread_hash\n" table "|t|a\n"
+#define SPREAD(schema, table) schema "|" table "|t|keyspread_hash\n" schema "|" table "|t|a\n"
 #define HASH_OF_1 "keyspread_hash: 3439722301264460078\n"
 #define ROWS_OF(table)                                                                             \
     {                                                                                              \
@@ -35,21 +36,21 @@
 static const asking cases[] = {
     /* by any of its names */
     {"hash @ log_1 a=1",
-     {FOUND("publiclog_1f", SPREAD("log_1")), SCHEMA(LOG("log_1")), SETTINGS},
+     {FOUND("publiclog_1f", SPREAD("public", "log_1")), SCHEMA(LOG("log_1")), SETTINGS},
      0,
      "*" HASH_OF_1,
      "",
      NULL,
      NULL},
     {"hash @ public.log_1 a=1",
-     {FOUND("publiclog_1f", SPREAD("log_1")), SCHEMA(LOG("log_1")), SETTINGS},
+     {FOUND("publiclog_1f", SPREAD("public", "log_1")), SCHEMA(LOG("log_1")), SETTINGS},
      0,
      "*" HASH_OF_1,
      "",
      NULL,
      NULL},
     {"hash @ app.log_1 a=1",
-     {FOUND("applog_1f", SPREAD("log_1")), SCHEMA(LOG_OF("app", "log_1")), SETTINGS},
+     {FOUND("applog_1f", SPREAD("app", "log_1")), SCHEMA(LOG_OF("app", "log_1")), SETTINGS},
      0,
      "*" HASH_OF_1,
      "",
@@ -57,7 +58,7 @@ static const asking cases[] = {
      NULL},
     /* one in public counts, and where there is none, that of another schema */
     {"verify @ log_1",
-     {FOUND("publiclog_1f", SPREAD("log_1")), FOUND("applog_1f", SPREAD("log_1")),
+     {FOUND("publiclog_1f", SPREAD("public", "log_1")), FOUND("applog_1f", SPREAD("app", "log_1")),
       SCHEMA(LOG("log_1") LOG_OF("app", "log_1")), ROWS_OF("\"public\".\"log_1\""), SETTINGS},
      0,
      VERIFIED,
@@ -65,7 +66,7 @@ static const asking cases[] = {
      NULL,
      NULL},
     {"verify @ log_1",
-     {FOUND("publiclog_1f", ""), FOUND("applog_1f", SPREAD("log_1")),
+     {FOUND("publiclog_1f", ""), FOUND("applog_1f", SPREAD("app", "log_1")),
       SCHEMA(LOG_OF("app", "log_1")), ROWS_OF("\"app\".\"log_1\""), SETTINGS},
      0,
      VERIFIED,
@@ -74,8 +75,10 @@ static const asking cases[] = {
      NULL},
     /* what is no table of the pattern's own */
     {"verify @ log_*",
-     {FOUND("publiclog_t", "log_1|t|keyspread_hash\nlog_1|t|a\nlog_2|f|a\nlog_3|f|~\nlog_4|t|a\n"
-                           "log_long_1|t|keyspread_hash\nlog_long_1|t|a\nlog_own|f|a\n"),
+     {FOUND("publiclog_t",
+            "public|log_1|t|keyspread_hash\npublic|log_1|t|a\npublic|log_2|f|a\npublic|log_3|f|~"
+            "\npublic|log_4|t|a\n"
+            "public|log_long_1|t|keyspread_hash\npublic|log_long_1|t|a\npublic|log_own|f|a\n"),
       SCHEMA(LOG("log_1")), ROWS_OF("\"public\".\"log_1\""), SETTINGS},
      0,
      "table: public.log_1\n" VERIFIED,
@@ -87,8 +90,9 @@ static const asking cases[] = {
      NULL,
      NULL},
     {"verify @ public.log_*",
-     {FOUND("publiclog_t", SPREAD("log_0") SPREAD("log_1")), SCHEMA(LOG("log_0") LOG("log_1")),
-      ROWS_OF("\"public\".\"log_0\""), ROWS_OF("\"public\".\"log_1\""), SETTINGS},
+     {FOUND("publiclog_t", SPREAD("public", "log_0") SPREAD("public", "log_1")),
+      SCHEMA(LOG("log_0") LOG("log_1")), ROWS_OF("\"public\".\"log_0\""),
+      ROWS_OF("\"public\".\"log_1\""), SETTINGS},
      0,
      "table: public.log_0\n" VERIFIED "table: public.log_1\n" VERIFIED,
      "",
@@ -96,7 +100,7 @@ static const asking cases[] = {
      NULL},
     /* an entry of public is none of another schema */
     {"verify @ app.log_*",
-     {FOUND("applog_t", SPREAD("log_own")), SCHEMA(LOG_OF("app", "log_own")),
+     {FOUND("applog_t", SPREAD("app", "log_own")), SCHEMA(LOG_OF("app", "log_own")),
       ROWS_OF("\"app\".\"log_own\""), SETTINGS},
      0,
      "table: app.log_own\n" VERIFIED,
@@ -105,7 +109,7 @@ static const asking cases[] = {
      NULL},
     /* of a key that the configuration names, the table needs the hash column alone */
     {"verify @ fix_*",
-     {FOUND("publicfix_t", "fix_1|t|~\nfix_2|f|~\n"), SCHEMA(LOG("fix_1")),
+     {FOUND("publicfix_t", "public|fix_1|t|~\npublic|fix_2|f|~\n"), SCHEMA(LOG("fix_1")),
       ROWS_OF("\"public\".\"fix_1\""), SETTINGS},
      0,
      "table: public.fix_1\n" VERIFIED,
@@ -114,7 +118,7 @@ static const asking cases[] = {
      NULL,
      NULL},
     {"hash @ log_long_1 b=x",
-     {FOUND("publiclog_long_1f", SPREAD("log_long_1") "log_long_1|t|b\n"),
+     {FOUND("publiclog_long_1f", SPREAD("public", "log_long_1") "public|log_long_1|t|b\n"),
       SCHEMA(FROM("public", "log_long_1", COLUMN("a", "1", "20", "bigint", "true", "2")) "\n" FROM(
           "public", "log_long_1",
           COLUMN("b", "2", "25", "text", "true", "3")) "\n" FROM("public", "log_long_1",
@@ -127,14 +131,14 @@ static const asking cases[] = {
      NULL,
      NULL},
     {"hash @ log_* a=1",
-     {FOUND("publiclog_t", SPREAD("log_1")), SCHEMA(LOG("log_1")), SETTINGS},
+     {FOUND("publiclog_t", SPREAD("public", "log_1")), SCHEMA(LOG("log_1")), SETTINGS},
      1,
      "",
      "*is a pattern",
      NULL,
      NULL},
     {"ddl --postgres @ log_2",
-     {FOUND("publiclog_2f", "log_2|f|a\n"),
+     {FOUND("publiclog_2f", "public|log_2|f|a\n"),
       SCHEMA(FROM("public", "log_2", COLUMN("a", "1", "20", "bigint", "true", "1"))),
       {"publiclog_2keyspread_hash", "of the key", NULL},
       SETTINGS},
@@ -162,21 +166,21 @@ static const asking cases[] = {
      NULL},
     {"verify @ log_*", {FOUND("publiclog_t", ""), SETTINGS}, 0, "", "", NULL, NULL},
     {"verify @ log_3",
-     {FOUND("publiclog_3f", "log_3|f|~\n"), SETTINGS},
+     {FOUND("publiclog_3f", "public|log_3|f|~\n"), SETTINGS},
      1,
      "",
      "keyspread: table public.log_3 has no primary key, which its hash is made of\n",
      NULL,
      NULL},
     {"verify @ log_3",
-     {FOUND("publiclog_3f", "log_3|t|keyspread_hash\n"), SETTINGS},
+     {FOUND("publiclog_3f", "public|log_3|t|keyspread_hash\n"), SETTINGS},
      1,
      "",
      "keyspread: table public.log_3 has no primary key, which its hash is made of\n",
      NULL,
      NULL},
     {"verify @ log_long_1",
-     {FOUND("publiclog_long_1f", SPREAD("log_long_1")), SETTINGS},
+     {FOUND("publiclog_long_1f", SPREAD("public", "log_long_1")), SETTINGS},
      1,
      "",
      "%:6: the primary key of table public.log_long_1 has no column b, which hash_key names\n",

@@ -35,7 +35,7 @@ static const char *const cells[] = {"app",
                                     "0",
                                     "\"$user\", public",
                                     "hex 1 base64",
-                                    "Lazy,partition,never",
+                                    "Lazy,partition,never,a,b",
                                     "th",
                                     "f",
                                     "h",
@@ -54,6 +54,7 @@ static void an_answer_is_read(void **state)
     assert_string_equal(copy.role, "none");
     assert_string_equal(copy.values[RW_SEARCH_PATH], "\"$user\", public");
     assert_string_equal(copy.output, "hex 1 base64");
+    assert_string_equal(copy.here, "a,b");
     assert_int_equal(copy.says[RW_OWN_TRANSACTIONS], RW_SAYS_LAZY);
     assert_int_equal(copy.says[RW_OWN_COPY], RW_SAYS_PARTITION);
     assert_int_equal(copy.says[RW_OWN_COPY_ON_CONFLICT], RW_SAYS_WRONG);

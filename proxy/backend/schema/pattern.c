@@ -107,7 +107,7 @@ static bool is_ascii(const char *name)
 
 static bool are_ascii(const cfg_table *table)
 {
-    bool ascii = is_ascii(table->name) && is_ascii(table->hash_column);
+    bool ascii = is_ascii(table->schema) && is_ascii(table->name) && is_ascii(table->hash_column);
     for (size_t i = 0; ascii && i < table->primary_key_count; i++)
         ascii = is_ascii(table->primary_key[i]);
     return ascii;
@@ -120,8 +120,9 @@ static rw_table *build(const cfg_table *pattern, const px_schema_rows *rows, px_
     char *key[MOST_KEYS] = {NULL};
     size_t count = key_of(rows, part, key);
     cfg_table table = *pattern;
+    table.schema = (char *)part.schema;
     table.name = table.label = (char *)part.table;
-    table.pattern = false;
+    table.pattern = table.schemas = false;
     bool spread = count == 0 || take_hash(key, &count, table.hash_column);
     if (!spread || !has_column(rows, part, table.hash_column) || !take_key(&table, key, count) ||
         !are_ascii(&table))

@@ -40,7 +40,7 @@ static const char *schema_of(const cfg_table *table)
 
 static bool same_name(const cfg_table *a, const cfg_table *b)
 {
-    return a->pattern == b->pattern && strcmp(a->name, b->name) == 0 &&
+    return a->pattern == b->pattern && a->schemas == b->schemas && strcmp(a->name, b->name) == 0 &&
            strcmp(schema_of(a), schema_of(b)) == 0;
 }
 

@@ -391,6 +391,14 @@ static void fill_columns(rw_table *table, const cfg_table *config, const px_sche
     px_schema_index_fill(table, &config->ydb);
 }
 
+static rw_exception exception_of(const cfg_exception *one)
+{
+    return (rw_exception){.schema = one->schema != NULL ? copy(one->schema) : NULL,
+                          .schemas = one->schemas,
+                          .name = copy(one->name),
+                          .pattern = one->pattern};
+}
+
 /* Makes a table with its names and rules, but without columns. */
 static rw_table *new_table(const cfg_table *config)
 {
@@ -398,11 +406,11 @@ static rw_table *new_table(const cfg_table *config)
     table->schema = copy(config->schema ? config->schema : "public");
     table->name = copy(config->name);
     table->pattern = config->pattern;
+    table->schemas = config->schemas;
     table->exception_count = config->exception_count;
     table->exceptions = pgw_calloc(config->exception_count, sizeof *table->exceptions);
     for (size_t i = 0; i < config->exception_count; i++)
-        table->exceptions[i] = (rw_exception){.name = copy(config->exceptions[i].name),
-                                              .pattern = config->exceptions[i].pattern};
+        table->exceptions[i] = exception_of(&config->exceptions[i]);
     table->schema_written = strcmp(table->schema, "public") != 0;
     set_rules(table, config);
     set_partitions(&table->partitions, &config->partitions);

@@ -22,8 +22,8 @@ static void add_tables(const cfg_config *config, pgw_buf *sql)
         pgw_buf_add_str(sql, "(null::pg_catalog.name, null::pg_catalog.name)");
 }
 
-/* Appends the condition that relname begins with `prefix`: LIKE, with `!` to escape. */
-static void add_beginning(const char *prefix, pgw_buf *sql)
+/* Appends the condition that the column begins with `prefix`: LIKE, with `!` to escape. */
+static void add_beginning(const char *column, const char *prefix, pgw_buf *sql)
 {
     pgw_buf pattern = {0};
     for (; *prefix != '\0'; prefix++) {
@@ -32,29 +32,40 @@ static void add_beginning(const char *prefix, pgw_buf *sql)
         pgw_buf_add_byte(&pattern, *prefix);
     }
     pgw_buf_add_byte(&pattern, '%');
-    pgw_buf_add_str(sql, "c.relname operator(pg_catalog.~~) pg_catalog.like_escape(");
+    pgw_buf_addf(sql, "%s operator(pg_catalog.~~) pg_catalog.like_escape(", column);
     rw_add_constant(sql, pgw_slice_buf(&pattern));
     pgw_buf_add_str(sql, ", '!')");
     pgw_buf_free(&pattern);
+}
+
+/* Appends the condition that the column is `name`, or begins with it. */
+static void add_fit(const char *column, const char *name, bool beginning, pgw_buf *sql)
+{
+    if (beginning) {
+        add_beginning(column, name, sql);
+    } else {
+        pgw_buf_addf(sql, "%s = ", column);
+        rw_add_constant(sql, pgw_slice_str(name));
+    }
 }
 
 /* Appends the condition that a pattern covers the name of c in its schema, and no exception does.
  */
 static void add_covered(const cfg_table *pattern, pgw_buf *sql)
 {
-    pgw_buf_add_str(sql, "(n.nspname = ");
-    rw_add_constant(sql, pgw_slice_str(pattern->schema ? pattern->schema : "public"));
+    pgw_buf_add_byte(sql, '(');
+    add_fit("n.nspname", pattern->schema ? pattern->schema : "public", pattern->schemas, sql);
     pgw_buf_add_str(sql, " and ");
-    add_beginning(pattern->name, sql);
+    add_beginning("c.relname", pattern->name, sql);
     for (size_t i = 0; i < pattern->exception_count; i++) {
         const cfg_exception *one = &pattern->exceptions[i];
-        pgw_buf_add_str(sql, " and not ");
-        if (one->pattern) {
-            add_beginning(one->name, sql);
-        } else {
-            pgw_buf_add_str(sql, "c.relname = ");
-            rw_add_constant(sql, pgw_slice_str(one->name));
+        pgw_buf_add_str(sql, one->schema != NULL ? " and not (" : " and not ");
+        if (one->schema != NULL) {
+            add_fit("n.nspname", one->schema, one->schemas, sql);
+            pgw_buf_add_str(sql, " and ");
         }
+        add_fit("c.relname", one->name, one->pattern, sql);
+        pgw_buf_add_str(sql, one->schema != NULL ? ")" : "");
     }
     pgw_buf_add_byte(sql, ')');
 }
@@ -469,7 +480,7 @@ static void add_versioned(const cfg_config *config, pgw_buf *sql)
                          "c.relname in (select w.relname from w) and c.relpersistence <> 't'");
     for (size_t i = 0; i < config->pattern_count; i++) {
         pgw_buf_add_str(sql, " union " NAMED);
-        add_beginning(config->tables[config->table_count + i].name, sql);
+        add_beginning("c.relname", config->tables[config->table_count + i].name, sql);
         pgw_buf_add_str(sql, " and c.relpersistence <> 't' and c.oid >= 16384"
                              " and (c.relkind not in ('i', 'I') or c.relname in (select x.relname"
                              " from matched m join pg_catalog.pg_class x on x.oid = m.oid))");

@@ -50,9 +50,11 @@ static void add_table(pgw_buf *sql, const rw_table *table)
     pgw_buf_add_str(sql, "pg_catalog.concat(");
     if (!table->pattern)
         add_meaning(sql, table);
-    pgw_buf_add_str(sql, "case when pg_catalog.current_schema() operator(pg_catalog.=) E'");
+    pgw_buf_addf(sql, "case when pg_catalog.%s E'",
+                 table->schemas ? "starts_with(pg_catalog.current_schema()::pg_catalog.text,"
+                                : "current_schema() operator(pg_catalog.=)");
     add_escaped(sql, table->schema, false);
-    pgw_buf_add_str(sql, "' then 'h' end)");
+    pgw_buf_addf(sql, "'%s then 'h' end)", table->schemas ? ")" : "");
 }
 
 /* One cell for each of the first OWN_CELLS tables, and one for all others. */
@@ -71,15 +73,23 @@ static void add_tables(pgw_buf *sql, const rw_catalog *names)
     ", pg_catalog.concat_ws(' ', " SETTING("bytea_output") ", " SETTING(                           \
         "extra_float_digits") ", " SETTING("xmlbinary") ")"
 
+static bool has_schemas(const rw_catalog *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (names->tables[i]->schemas)
+            return true;
+    return false;
+}
+
 /* Settings of keyspread's own in one cell, a ',' between two; NULL or nothing where one is not set.
- */
-static void add_own(pgw_buf *sql)
+ * Behind them, if a pattern has several schemas, the one where tables are made. */
+static void add_own(pgw_buf *sql, const rw_catalog *names)
 {
     pgw_buf_add_str(sql, ", pg_catalog.concat(");
     for (size_t i = 0; i < RW_OWN_SETTINGS; i++)
         pgw_buf_addf(sql, "%spg_catalog.current_setting('%s', true)", i > 0 ? ", ',', " : "",
                      rw_own[i]);
-    pgw_buf_add_str(sql, ")");
+    pgw_buf_add_str(sql, has_schemas(names) ? ", ',', pg_catalog.current_schema())" : ")");
 }
 
 #define CHANGED                                                                                    \
@@ -113,7 +123,7 @@ void px_state_question(const px_asked *asked, bool everything, pgw_buf *sql)
     for (size_t i = 0; i < RW_TRACKED; i++)
         pgw_buf_addf(sql, ", pg_catalog.current_setting('%s')", rw_tracked[i]);
     pgw_buf_add_str(sql, OUTPUT);
-    add_own(sql);
+    add_own(sql, asked->names);
     add_tables(sql, asked->names);
     add_visible(sql, asked);
     if (everything)
@@ -243,8 +253,10 @@ static void fill(const pgw_slice *cells, const bool *nulls, px_answer *out)
         out->values[i] = copy_cell(cells[2 + i], nulls[2 + i]);
     out->output = copy_cell(cells[2 + RW_TRACKED], nulls[2 + RW_TRACKED]);
     pgw_slice own = nulls[3 + RW_TRACKED] ? (pgw_slice){NULL, 0} : cells[3 + RW_TRACKED];
+    bool more = count_of(own, ",") >= RW_OWN_SETTINGS;
     for (rw_own_setting i = 0; i < RW_OWN_SETTINGS; i++)
         out->says[i] = rw_own_word_of(i, next_answer(&own));
+    out->here = copy_cell(own, !more);
 }
 
 bool px_answer_read(pgw_slice body, size_t named, size_t oids, bool everything, px_answer *out)
@@ -272,6 +284,7 @@ void px_answer_free(px_answer *answer)
         free(answer->values[i]);
     free(answer->output);
     free(answer->changed);
+    free(answer->here);
     free(answer->names);
     free(answer->made);
     free(answer->oids);
@@ -293,6 +306,7 @@ void px_answer_copy(const px_answer *answer, px_answer *copy)
         copy->values[i] = copy_text(answer->values[i]);
     copy->output = copy_text(answer->output);
     copy->changed = copy_text(answer->changed);
+    copy->here = copy_text(answer->here);
     copy->names = pgw_calloc(answer->count + 1, sizeof *copy->names);
     copy->made = pgw_calloc(answer->count + 1, sizeof *copy->made);
     if (answer->count > 0) {

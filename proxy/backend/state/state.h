@@ -19,6 +19,8 @@ typedef struct px_answer {
                           NULL: not asked for */
     rw_meaning *names; /* what the unqualified name of each table asked for means */
     rw_meaning *made;  /* what a table made by the unqualified name of each would be */
+    char *here; /* the schema where a table without a written one is made; "": none, or not asked
+                   for */
     size_t count;
     uint32_t *oids; /* oids of the last `oid_count` tables, ascending; set by the asker */
     uint32_t oid_count;

@@ -100,6 +100,8 @@ static void view_planned(px_state *state, const rw_catalog *names)
         state->plans[i] = settled ? state->now.made[i] : state->viewed->in_doubt;
     state->viewed->planned = *names;
     state->viewed->planned.unqualified = state->plans;
+    if (settled && state->now.here != NULL)
+        state->viewed->planned.here = pgw_slice_str(state->now.here);
 }
 
 /* There may be many tables, and each statement is looked at with them. */
@@ -295,7 +297,7 @@ static bool same_names(const px_answer *a, const px_answer *b)
 static bool same_made(const px_answer *a, const px_answer *b)
 {
     size_t own = a->count - a->oid_count;
-    return own == b->count - b->oid_count &&
+    return own == b->count - b->oid_count && strcmp(a->here, b->here) == 0 &&
            (own == 0 || memcmp(a->made, b->made, own * sizeof *a->made) == 0);
 }
 

@@ -8,11 +8,13 @@ enum { MOST_KEYS = 32 }; /* columns of an index in PostgreSQL */
 
 /* The columns of the backend's answer about the tables, which has a row for each column of a key,
  * or one for a table without; in order. */
-enum { TABLE, HASHED, COLUMN };
+enum { SCHEMA, TABLE, HASHED, COLUMN };
 
-/* $1 schema, $2 name, $3 whether it is only how names begin, $4 the hash column. */
+/* $1 schema, $2 name, $3 whether it is only how names begin, $4 the hash column, $5 whether $1 is
+ * only how schemas begin. */
 static const char question[] =
-    "select c.relname::pg_catalog.text, exists (select from pg_catalog.pg_attribute h where "
+    "select n.nspname::pg_catalog.text, c.relname::pg_catalog.text, exists (select from "
+    "pg_catalog.pg_attribute h where "
     "h.attrelid = c.oid"
     " and h.attname = $4 and h.attnum > 0 and not h.attisdropped)::pg_catalog.text, "
     "a.attname::pg_catalog.text"
@@ -21,11 +23,13 @@ static const char question[] =
     " left join lateral pg_catalog.unnest(i.indkey) with ordinality k(attnum, place)"
     " on k.place <= i.indnkeyatts"
     " left join pg_catalog.pg_attribute a on a.attrelid = c.oid and a.attnum = k.attnum"
-    " where n.nspname = $1 and (c.relname = $2"
+    " where (n.nspname = $1 or ($5::pg_catalog.bool and"
+    " pg_catalog.starts_with(n.nspname::pg_catalog.text, $1::pg_catalog.text)))"
+    " and (c.relname = $2"
     " or ($3::pg_catalog.bool and pg_catalog.starts_with(c.relname::pg_catalog.text, "
     "$2::pg_catalog.text)))"
     " and c.relkind in ('r', 'p') and not c.relispartition and c.relpersistence <> 't'"
-    " order by c.relname, k.place";
+    " order by n.nspname, c.relname, k.place";
 
 typedef struct finder {
     px_named *named;
@@ -46,11 +50,11 @@ static char *kept(px_named *named, const char *text)
 
 /* --- one table --- */
 
-static bool has_entry(const finder *it, const char *name)
+static bool has_entry(const finder *it, const char *schema, const char *name)
 {
     for (size_t i = 0; i < it->config->table_count; i++)
         if (strcmp(it->config->tables[i].name, name) == 0 &&
-            strcmp(schema_of(&it->config->tables[i]), schema_of(it->pattern)) == 0)
+            strcmp(schema_of(&it->config->tables[i]), schema) == 0)
             return true;
     return false;
 }
@@ -111,9 +115,10 @@ static bool take_table(finder *it, const PGresult *rows, int from, int to)
         if (!PQgetisnull(rows, row, COLUMN))
             key[count++] = kept(named, PQgetvalue(rows, row, COLUMN));
     cfg_table table = *it->pattern;
+    table.schema = kept(named, PQgetvalue(rows, from, SCHEMA));
     table.name = kept(named, PQgetvalue(rows, from, TABLE));
-    table.label = pgw_arena_printf(&named->arena, "%s.%s", schema_of(&table), table.name);
-    table.pattern = false;
+    table.label = pgw_arena_printf(&named->arena, "%s.%s", table.schema, table.name);
+    table.pattern = table.schemas = false;
     bool keyless = count == 0, hashed = take_hash(key, &count, table.hash_column);
     if (!take_key(it, &table, key, count))
         return false;
@@ -126,6 +131,17 @@ static bool take_table(finder *it, const PGresult *rows, int from, int to)
 
 /* --- all that a pattern has --- */
 
+/* The row behind those of the table of row `from`. */
+static int end_of_table(const PGresult *rows, int from)
+{
+    int to = from + 1;
+    while (to < PQntuples(rows) &&
+           strcmp(PQgetvalue(rows, to, SCHEMA), PQgetvalue(rows, from, SCHEMA)) == 0 &&
+           strcmp(PQgetvalue(rows, to, TABLE), PQgetvalue(rows, from, TABLE)) == 0)
+        to++;
+    return to;
+}
+
 /* False: one that was asked for by its name cannot have a hash. */
 static bool take_tables(finder *it, const PGresult *rows)
 {
@@ -135,22 +151,25 @@ static bool take_tables(finder *it, const PGresult *rows)
         pgw_arena_alloc(&named->arena, (size_t)count * sizeof *named->config.tables);
     named->spread = pgw_arena_alloc(&named->arena, (size_t)count * sizeof *named->spread);
     for (int from = 0, to; from < count; from = to) {
+        const char *schema = PQgetvalue(rows, from, SCHEMA);
         const char *name = PQgetvalue(rows, from, TABLE);
-        for (to = from + 1; to < count && strcmp(PQgetvalue(rows, to, TABLE), name) == 0;)
-            to++;
-        bool ours = !has_entry(it, name) &&
-                    cfg_find_pattern(it->config, schema_of(it->pattern), name) == it->pattern;
+        to = end_of_table(rows, from);
+        bool ours = !has_entry(it, schema, name) &&
+                    cfg_find_pattern(it->config, schema, name) == it->pattern;
         if (ours && !take_table(it, rows, from, to) && !named->pattern)
             return false;
     }
     return true;
 }
 
-static bool ask(finder *it, const char *name, PGconn *link)
+/* `schema` NULL: all of the pattern's schemas. */
+static bool ask(finder *it, const char *schema, const char *name, PGconn *link)
 {
-    const char *const values[] = {schema_of(it->pattern), name, it->named->pattern ? "t" : "f",
-                                  it->pattern->hash_column};
-    PGresult *rows = PQexecParams(link, question, 4, NULL, values, NULL, NULL, 0);
+    bool all = schema == NULL && it->pattern->schemas;
+    const char *const values[] = {schema != NULL ? schema : schema_of(it->pattern), name,
+                                  it->named->pattern ? "t" : "f", it->pattern->hash_column,
+                                  all ? "t" : "f"};
+    PGresult *rows = PQexecParams(link, question, 5, NULL, values, NULL, NULL, 0);
     bool good = PQresultStatus(rows) == PGRES_TUPLES_OK;
     if (!good)
         px_backend_failed(it->config, "the backend could not be asked for its tables",
@@ -162,15 +181,17 @@ static bool ask(finder *it, const char *name, PGconn *link)
 
 /* --- the name --- */
 
-/* The part of the name that is the table's, if it may be of the pattern, or NULL. */
-static const char *name_in(const cfg_config *config, const cfg_table *pattern, const char *name)
+/* The part of the name that is the table's, if it may be of the pattern, or NULL. Sets *schema to
+ * the part before it, or to the schema that a name without one means. */
+static const char *name_in(finder *it, const char *name, const char **schema)
 {
-    const char *schema = schema_of(pattern);
-    size_t len = strlen(schema);
-    if (strncmp(name, schema, len) == 0 && name[len] == '.' &&
-        cfg_find_pattern(config, schema, name + len + 1) == pattern)
-        return name + len + 1;
-    return cfg_find_pattern(config, schema, name) == pattern ? name : NULL;
+    for (const char *dot = strchr(name, '.'); dot != NULL; dot = strchr(dot + 1, '.')) {
+        *schema = pgw_arena_printf(&it->named->arena, "%.*s", (int)(dot - name), name);
+        if (cfg_find_pattern(it->config, *schema, dot + 1) == it->pattern)
+            return dot + 1;
+    }
+    *schema = it->pattern->schemas ? "public" : schema_of(it->pattern);
+    return cfg_find_pattern(it->config, *schema, name) == it->pattern ? name : NULL;
 }
 
 static bool is_label(const cfg_table *pattern, const char *name)
@@ -204,14 +225,14 @@ static bool find_by_pattern(finder *it, const char *name, PGconn **link)
         for (size_t i = 0; i < it->config->pattern_count; i++) {
             it->pattern = &patterns[i];
             it->named->pattern = is_label(it->pattern, name);
-            const char *table =
-                it->named->pattern ? it->pattern->name : name_in(it->config, it->pattern, name);
-            bool is_other = strcmp(schema_of(it->pattern), "public") != 0;
+            const char *schema = NULL;
+            const char *table = it->named->pattern ? it->pattern->name : name_in(it, name, &schema);
+            bool is_other = !it->pattern->schemas && strcmp(schema_of(it->pattern), "public") != 0;
             if (table == NULL || is_other != (others == 1))
                 continue;
             if (*link == NULL && (*link = px_backend_open(it->config, it->errors)) == NULL)
                 return false;
-            if (!ask(it, table, *link))
+            if (!ask(it, schema, table, *link))
                 return false;
             if (it->named->config.table_count > 0 || it->named->pattern)
                 return true;

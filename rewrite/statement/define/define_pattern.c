@@ -198,18 +198,37 @@ static const char *put_key(rw_table *table, const rw_table *pattern, const char 
     return NULL;
 }
 
-static rw_table *table_of(const rw_definer *it, const rw_table *pattern, const char *name,
-                          const rw_written_key *written)
+/* The schema where the table is made, as far as it is known here: the one that is written, else the
+ * pattern's, or, where that has several, the session's. */
+static const char *schema_of(const rw_definer *it, const rw_catalog *planned,
+                             const rw_table *pattern, const PgQuery__RangeVar *name)
+{
+    size_t i = 0;
+    if (name->schemaname[0] != '\0')
+        return kept(it->arena, name->schemaname);
+    while (planned->tables[i] != pattern)
+        i++;
+    pgw_slice place = rw_catalog_place(planned, i);
+    return place.len == 0 ? "public"
+                          : pgw_arena_printf(it->arena, "%.*s", (int)place.len, place.ptr);
+}
+
+static rw_table *table_of(const rw_definer *it, const rw_catalog *planned, const rw_table *pattern,
+                          const PgQuery__RangeVar *name, const rw_written_key *written)
 {
     const char *names[MOST_KEYS], **why = &it->out->unspread;
     size_t count = key_of(pattern, written, names, why);
     rw_table *table = pgw_arena_alloc(it->arena, sizeof *table);
     *table = *pattern;
-    table->name = kept(it->arena, name);
-    table->pattern = false;
+    table->schema = (char *)schema_of(it, planned, pattern, name);
+    table->schema_written = strcmp(table->schema, "public") != 0;
+    table->name = kept(it->arena, name->relname);
+    table->pattern = table->schemas = false;
     table->by_pattern = true;
     if (*why == NULL)
-        *why = is_ascii(name) ? put_key(table, pattern, names, count, it->arena) : beyond_ascii;
+        *why = is_ascii(table->name) && is_ascii(table->schema)
+                   ? put_key(table, pattern, names, count, it->arena)
+                   : beyond_ascii;
     return *why == NULL ? table : NULL;
 }
 
@@ -268,7 +287,7 @@ const rw_table *rw_define_by_pattern(const rw_definer *it, const rw_catalog *cat
     it->out->unspread = wrong_form(catalog, create, written);
     if (it->out->unspread != NULL)
         return NULL;
-    const rw_table *table = table_of(it, pattern, create->relation->relname, written);
+    const rw_table *table = table_of(it, catalog->planned, pattern, create->relation, written);
     if (table != NULL)
         it->out->unspread = why_without(table, create);
     for (unsigned i = 0; i < WARNED; i++)
@@ -283,7 +302,7 @@ const rw_table *rw_define_by_late_key(const rw_definer *it, const rw_catalog *ca
     const rw_table *pattern = pattern_of(catalog, name);
     if (pattern == NULL || is_full(catalog))
         return NULL;
-    const rw_table *table = table_of(it, pattern, name->relname, written);
+    const rw_table *table = table_of(it, catalog->planned, pattern, name, written);
     it->out->unspread = NULL; /* The statement makes no table. */
     return table;
 }

@@ -7,13 +7,17 @@
 /* Whether the name may mean the table, or one of the pattern's; search_path is not asked. */
 static bool is_named(const rw_table *table, pgw_slice schema, pgw_slice name)
 {
-    bool same =
-        table->pattern ? rw_pattern_covers(table, name) : pgw_slice_eq_str(name, table->name);
-    return same && (schema.len == 0 || pgw_slice_eq_str(schema, table->schema));
+    if (table->pattern)
+        return rw_pattern_covers(table, schema, name);
+    return pgw_slice_eq_str(name, table->name) &&
+           (schema.len == 0 || pgw_slice_eq_str(schema, table->schema));
 }
 
-static bool is_seen(const rw_catalog *catalog, const rw_table *planned, pgw_slice name)
+static bool is_seen(const rw_catalog *catalog, const rw_table *planned, pgw_slice schema,
+                    pgw_slice name)
 {
+    if (planned->schemas)
+        return rw_catalog_find(catalog, schema, name) != NULL;
     for (size_t i = 0; i < catalog->count; i++)
         if (pgw_slice_eq_str(name, catalog->tables[i]->name) &&
             strcmp(planned->schema, catalog->tables[i]->schema) == 0)
@@ -40,7 +44,7 @@ bool rw_sets_unseen_key(const rw_catalog *catalog, const PgQuery__RangeVar *rela
     pgw_slice name = pgw_name_cut(pgw_slice_str(relation->relname));
     for (size_t i = 0; i < planned->count && !sets; i++) {
         const rw_table *table = planned->tables[i];
-        if (!is_named(table, schema, name) || is_seen(catalog, table, name))
+        if (!is_named(table, schema, name) || is_seen(catalog, table, schema, name))
             continue;
         for (size_t k = 0; k < count; k++)
             sets = sets || may_set(table, targets[k]);

@@ -49,8 +49,9 @@ static void say(const PgQuery__ParseResult *parsed, const rw_catalog *catalog, p
     const rw_table *pattern = rw_catalog_pattern(catalog->planned, pgw_slice_str(found->schemaname),
                                                  pgw_slice_str(found->relname));
     pgw_buf_addf(
-        out, "%s has the name of a pattern, %s.%s*, but no such table with the column %s is known",
-        found->relname, pattern->schema, pattern->name,
+        out,
+        "%s has the name of a pattern, %s%s.%s*, but no such table with the column %s is known",
+        found->relname, pattern->schema, pattern->schemas ? "*" : "", pattern->name,
         pattern->columns[pattern->hash_column].name);
 }
 

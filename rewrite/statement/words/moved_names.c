@@ -78,6 +78,16 @@ static void move_place(rw_names *names)
     own_planned(names)->unqualified = unknown;
 }
 
+/* Whether a table that the pattern `i` makes may be made where `made` was. */
+static bool makes(const rw_catalog *planned, size_t i, const rw_table *made)
+{
+    pgw_slice place = rw_catalog_place(planned, i);
+    return planned->tables[i]->pattern &&
+           rw_pattern_covers(planned->tables[i], pgw_slice_str(made->schema),
+                             pgw_slice_str(made->name)) &&
+           (place.len == 0 || pgw_slice_eq_str(place, made->schema));
+}
+
 /* What is made by a pattern is planned from here on as if the configuration named it. */
 static void plan_made(rw_names *names, const rw_table *made)
 {
@@ -91,7 +101,7 @@ static void plan_made(rw_names *names, const rw_table *made)
         meanings[i] = planned->unqualified != NULL ? planned->unqualified[i]
                       : tables[i]->schema_written  ? RW_MEANS_OTHERS
                                                    : RW_MEANS_OURS;
-        if (tables[i]->pattern && strcmp(tables[i]->schema, made->schema) == 0)
+        if (makes(planned, i, made))
             meanings[count] = meanings[i];
     }
     tables[count] = made;
