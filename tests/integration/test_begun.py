@@ -204,6 +204,7 @@ class Riding(Case):
         self.assertEqual(self.rows(), [])
 
 
+@in_time
 class Times(Case):
     def test_it_does_not_wait_for_long(self):
         session = self.begun()
