@@ -45,14 +45,16 @@ void px_quota_fly(px_quota *quota)
 
 void px_quota_land(px_quota *quota, uint64_t now)
 {
-    atomic_store_explicit(&quota->landed, now, memory_order_relaxed);
+    unsigned landing = atomic_fetch_add_explicit(&quota->landings, 1, memory_order_relaxed);
+    atomic_store_explicit(&quota->landed[landing % PX_QUOTA_FEW], now, memory_order_relaxed);
     atomic_fetch_sub_explicit(&quota->flying, 1, memory_order_relaxed);
 }
 
 bool px_quota_is_busy(const px_quota *quota, uint64_t now)
 {
     enum { BUSY_MS = 1000 };
-    uint64_t landed = atomic_load_explicit(&quota->landed, memory_order_relaxed);
+    unsigned oldest = atomic_load_explicit(&quota->landings, memory_order_relaxed) % PX_QUOTA_FEW;
+    uint64_t landed = atomic_load_explicit(&quota->landed[oldest], memory_order_relaxed);
     return atomic_load_explicit(&quota->flying, memory_order_relaxed) > 0 ||
            (landed > 0 && now < landed + BUSY_MS);
 }

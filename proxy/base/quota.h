@@ -12,13 +12,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* So many batches within a second make their links busy. */
+enum { PX_QUOTA_FEW = 8 };
+
 typedef struct px_quota {
     _Atomic unsigned links;    /* open or being opened */
     _Atomic unsigned pools;    /* pools that have links, or rows that wait for one */
     _Atomic unsigned wanting;  /* pools that have less than their part, and found no more */
     _Atomic unsigned starving; /* pools that have no link, and found none */
     _Atomic unsigned flying;   /* batches that are on their way */
-    _Atomic uint64_t landed;   /* px_worker_now() when one was back last */
+    _Atomic unsigned landings; /* how many are back */
+    _Atomic uint64_t landed[PX_QUOTA_FEW]; /* px_worker_now() when the last ones came: a ring */
 } px_quota;
 
 /* The most links for batches: backend.batch_links, one a worker at least, and never more than half
@@ -36,7 +40,7 @@ void px_quota_count(_Atomic unsigned *counter, bool *is, bool now);
 /* Notes that a batch is on its way, and that it is back; `now` is px_worker_now(). Any thread. */
 void px_quota_fly(px_quota *quota);
 void px_quota_land(px_quota *quota, uint64_t now);
-/* Whether a batch is on its way, or was within the last second. Any thread. */
+/* Whether a batch is on its way, or PX_QUOTA_FEW were back within the last second. Any thread. */
 bool px_quota_is_busy(const px_quota *quota, uint64_t now);
 
 #endif

@@ -389,8 +389,9 @@ class Migrate(MigrateCase):
         self.migrate("--cutover")
         told = [one.text for one in self.postgres.statements(since, "app")]
         told = told[next(at for at, text in enumerate(told) if f"pg_advisory_lock({SWITCH_LOCK})" in text):]
-        locked, exchange = (next(at for at, text in enumerate(told) if word in text) for word in ("lock table", "pg_advisory_unlock"))
+        locked, exchange = (next(at for at, text in enumerate(told) if word in text) for word in ("lock table", "; commit"))
         self.assertLessEqual(exchange - locked, 3, told[locked:exchange + 1])
+        self.assertIn("pg_advisory_unlock", told[exchange + 1])
         statements = [text.strip() for text in told[exchange].split(";")]
         self.assertEqual([text for text in statements if re.search("CREATE TRIGGER|RETURNS trigger|CREATE TABLE|DROP TABLE|VALIDATE|COPY", text)], [])
         for table in NAMES:
@@ -788,6 +789,38 @@ class Migrate(MigrateCase):
             self.assertEqual(command.wait(), 0)
         self.assertEqual(self.admin("select id, one_hash is not null from one order by id"), [["1", "t"], ["2", "t"]])
 
+    def test_a_lock_that_others_wait_for(self):
+        """The cutover does not take changes over behind it while keyspread holds statements: it gives its try up."""
+        self.admin("create table one (id int primary key); insert into one values (1);"
+                   "create table two (id int, two_hash bigint not null, primary key (id, two_hash))")
+        keyspread = harness.Keyspread(self.config(["one", "two"]))
+        self.addCleanup(keyspread.stop)
+        self.migrate("--run", names=["one"])
+        with (self.postgres.admin("app") as reader, self.postgres.admin("app") as writer, self.postgres.admin("app") as waiting,
+              wire.Wire(("127.0.0.1", keyspread.port)) as session):
+            session.login(harness.USER, "app")
+            reader.rows("begin; select * from one")
+            command = subprocess.Popen([harness.program(), "migrate", self.command_file(["one"]), "--cutover"], stdout=subprocess.PIPE)
+            self.addCleanup(command.kill)
+            said = harness.Lines(command.stdout)
+            given_up = "others hold a lock"
+            said.wait_for(given_up)
+            writer.rows("begin; insert into one values (2)")
+            waiting.send(wire.query("begin; lock table one; rollback"))
+            waits = lambda: self.admin("select count(*) from pg_locks where mode = 'AccessExclusiveLock' and relation = 'one'::regclass and not"
+                                       " granted and pid = %d" % waiting.pid) == [["1"]]
+            harness.eventually("the lock is waited for", waits)
+            writer.rows("commit")
+            for _ in range(2):  # the first may be of a try that has begun before
+                said.wait_for(given_up, since=len(said.lines))
+            self.assertIsNone(wire.error_of(session.query("insert into two values (1)")))
+            self.assertTrue(waits())
+            reader.rows("commit")
+            waiting.read_ready()
+            said.wait_for("Done")
+            self.assertEqual(command.wait(), 0)
+        self.assertEqual(self.admin("select id, one_hash is not null from one order by id"), [["1", "t"], ["2", "t"]])
+
     def test_foreign_keys_of_all_kinds(self):
         """Of a table to itself, in a circle, deferrable, with actions; of tables in partitions; to what is not the key. The old
         tables follow what they do."""
@@ -856,8 +889,14 @@ class Migrate(MigrateCase):
         self.assertIn("cannot be carried: public.two: mover may not change", errors)
         self.assertIn("cannot be carried: public.v: mover may not replace", errors)
         self.admin("alter table two owner to owners; alter view v owner to owners; grant create on schema public to mover")
-        for step in ("--run", "--cutover"):
-            self.run_command("migrate", file, step)
+        self.run_command("migrate", file, "--run")
+        unlock = "execute on function pg_advisory_unlock(bigint)"
+        self.admin(f"revoke {unlock} from public")
+        errors = self.run_command("migrate", file, "--cutover", code=WRONG).stderr  # behind the commit
+        self.assertIn("the tables are switched", errors)
+        self.assertNotIn("changed nothing", errors)
+        self.admin(f"grant {unlock} to public")
+        self.run_command("migrate", file, "--cutover")
         self.assertEqual(self.admin("select relowner::regrole from pg_class where relname in ('one', 'v', 'two') order by 1"), [["owners"]] * 4)
         self.admin("set role owners; insert into shop.one values (11, 1, 5); delete from shop.one where id = 1; reset role")
         self.run_command("migrate", file, "--back")

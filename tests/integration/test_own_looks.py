@@ -3,6 +3,7 @@ import string
 import unittest
 
 import harness
+import metrics
 import wire
 from made_case import Planned
 from test_catalog import CatalogCase
@@ -180,6 +181,33 @@ class Unsynced(LooksCase):
             self.good(session.ask(*(wire.execute(f"p{n}") for n in range(2)), *self.ran("w" + text, *values), wire.sync()))
             session.query("commit")
             self.written(text)
+
+
+@harness.proxied
+class Called(LooksCase):
+    """A function that keyspread does not know may have changed a table."""
+    options = {**LooksCase.options, "admin": {}}
+
+    def test_it(self):
+        self.past("create table notes (n int); create or replace function touch() returns void language sql as $$ insert into notes values (1) $$;"
+                  "create or replace function widen() returns void language plpgsql as $$ begin alter table pairs add more text; end $$;"
+                  "grant all on notes to public")
+        self.past(f"alter table pairs owner to {harness.USER}")
+        session = self.anew()
+        self.good(session.ask(wire.parse("w", "insert into pairs (k, a, b) values ($1, 'a', 'b')"), wire.sync()))
+
+        def loads(function, *keys):
+            before = metrics.Scrape(self.keyspread)
+            for key in keys:
+                self.good(session.query("begin"))
+                self.good(session.query(f"select {function}()"))
+                self.good(session.ask(wire.bind("", "w", [key]), wire.execute(), wire.sync()), "INSERT 0 1")
+                self.good(session.query("commit"))
+            return metrics.Scrape(self.keyspread).since(before).get("catalog_loads_total")
+        loads("touch", 0)
+        self.assertEqual(loads("touch", *range(1, 6)), 0)
+        self.assertGreater(loads("widen", 7), 0)
+        self.right()
 
 
 @harness.proxied

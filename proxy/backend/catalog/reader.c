@@ -71,7 +71,7 @@ struct px_reader {
     uint64_t marks;      /* database->marks before the last look began */
     uint64_t looked_at;  /* when the last look began */
     uint64_t asked_at;   /* when the last question came */
-    uint64_t sent_at;    /* when the backend was last sent a message */
+    uint64_t moved_at;   /* when the backend was last sent a message, or ended an answer */
     bool leaving;        /* the link is to be closed when the look is done */
     bool held;           /* a switch of tables was announced: the next look begins behind it */
     uint64_t deaf_until; /* until then such an announcement is not believed: px_worker_now() */
@@ -106,7 +106,7 @@ static void close_link(px_reader *reader)
 
 static void say(px_reader *reader, pgw_buf *message)
 {
-    reader->sent_at = px_worker_now(reader->worker);
+    reader->moved_at = px_worker_now(reader->worker);
     px_link_send_buf(reader->link, message);
     pgw_buf_free(message);
 }
@@ -263,6 +263,8 @@ static void on_notified(px_reader *reader, pgw_slice body)
 
 static void take_message(px_reader *reader, char type, pgw_slice body)
 {
+    if (type == 'Z') /* Other answers may be on their way still. */
+        reader->moved_at = px_worker_now(reader->worker);
     if (type == 'A') {
         on_notified(reader, body);
         return;
@@ -495,7 +497,7 @@ static void tick(px_reader *reader, uint64_t now)
     else if (reader->state == IDLE && is_due(reader, now))
         start_look(reader);
     else if (reader->state >= LISTENING && reader->state != IDLE &&
-             now >= reader->sent_at + SILENCE_MS)
+             now >= reader->moved_at + SILENCE_MS)
         lose(reader, "it does not answer");
 }
 

@@ -66,7 +66,7 @@ static bool start(px_session *session, bool unasked)
     own->last.places = own->seen.places;
     pgw_buf message = {0};
     own->look = (px_look){.config = session->worker->config,
-                          .changed = session->ddl.own && !unasked,
+                          .changed = session->ddl.unmarked > 0 && !unasked,
                           .grouped = session->own.unsynced,
                           .last = &own->last,
                           .metrics = session->worker->metrics,

@@ -76,6 +76,8 @@ static bool leave_beginning(px_session *session, const px_plan *plan, px_bound *
                             px_rest *rest, pgw_buf *out)
 {
     const rw_insert *insert = plan->insert;
+    if (rest->bytes < 2) /* the count of result formats stands at its end */
+        return pgw_fail(&bound->error, "08P01", "a Bind ends before its result formats");
     for (size_t r = 0; r < bound->known; r++)
         if (!px_bind_limit(session->worker, insert->table, rest->bytes / insert->row_count,
                            &bound->keys[r], &bound->error))

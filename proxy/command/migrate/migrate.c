@@ -95,7 +95,7 @@ static bool begin(px_migration *it)
 
 static bool run(px_migration *it, px_phase phase)
 {
-    uint64_t keys;
+    px_caught caught;
     if (phase > PX_PHASE_READY)
         return refuse(it,
                       "the tables are switched already: --finish or --back is what can come now");
@@ -104,7 +104,7 @@ static bool run(px_migration *it, px_phase phase)
     if (!px_migration_load(it))
         return false;
     if (phase != PX_PHASE_READY &&
-        !(px_plan_run(it, "make") && px_rows_copy(it) && px_rows_catch_up(it, false, &keys) &&
+        !(px_plan_run(it, "make") && px_rows_copy(it) && px_rows_catch_up(it, false, &caught) &&
           px_plan_run(it, "index")))
         return false;
     return px_rows_catch_up_soon(it) && px_migration_reach(it, PX_PHASE_READY) &&
@@ -124,7 +124,11 @@ static attempt try_statements(const px_migration *it, const char *sql)
                    : px_migration_was_locked(result)                       ? ATTEMPT_LOCKED
                                                                            : ATTEMPT_FAILED;
     if (made == ATTEMPT_FAILED)
-        px_migration_say(it, result, "the switch failed, and has changed nothing");
+        px_migration_say(it, result,
+                         PQstatus(it->writer) == CONNECTION_OK
+                             ? "the switch failed, and has changed nothing"
+                             : "the link was lost in the switch: run the command again, which "
+                               "sees how far it came");
     PQclear(result);
     if (made != ATTEMPT_DONE)
         PQclear(PQexec(it->writer, "rollback"));
@@ -157,11 +161,17 @@ typedef struct exchange {
     const char *version; /* That of the tables. NULL: the new tables have the names, and nothing is
                             to be caught up. */
     pgw_buf lock;        /* Begins the transaction, and keeps writers out; not readers. */
-    pgw_buf exchange;    /* Keeps readers out, too, and does all the rest, to the commit. */
+    pgw_buf exchange;    /* Keeps readers out, too, and does all the rest, with the commit. */
 } exchange;
 
-#define BEGIN "begin isolation level repeatable read; set local lock_timeout = '300ms'; "
-#define UNLOCK "select pg_advisory_unlock(" PX_SWITCH_LOCK ")"
+#define BEGIN "begin isolation level repeatable read; "
+
+/* While statements wait for the command, it waits for nobody's lock longer, be it to read. */
+#define IMPATIENT "set lock_timeout = '300ms'"
+#define LOCK                                                                                       \
+    "select pg_advisory_lock(" PX_SWITCH_LOCK "); select pg_notify('" PX_DDL_CHANNEL               \
+    "', '" PX_SWITCH_NOTICE "'); " IMPATIENT
+#define UNLOCK "set lock_timeout = 0; select pg_advisory_unlock(" PX_SWITCH_LOCK ")"
 
 /* Locks all tables within 300 ms, for which others may wait in vain, and nobody longer. False with
  * a message. */
@@ -185,7 +195,7 @@ static bool exchange_make(const px_migration *it, const char *phase, px_phase re
            add_lock(it, "access exclusive", &what->exchange);
     pgw_buf_add_str(&what->exchange, good ? statements : "");
     px_migration_add_reach(reached, &what->exchange);
-    pgw_buf_add(&what->exchange, "; commit; " UNLOCK, sizeof "; commit; " UNLOCK);
+    pgw_buf_add(&what->exchange, "; commit", sizeof "; commit");
     pgw_buf_add_byte(&what->lock, '\0');
     free(statements);
     return good;
@@ -197,29 +207,36 @@ static void exchange_free(exchange *what)
     pgw_buf_free(&what->exchange);
 }
 
-/* Takes over the last changes, while writers are kept out, and makes sure that the tables are those
- * that the plan was made of. */
-static bool is_ready(const px_migration *it, const char *version)
+/* Takes changes over, where others wait: the transaction is over if that fails. */
+static attempt catch_up(const px_migration *it, bool open)
 {
-    uint64_t keys;
-    if (!px_rows_catch_up(it, true, &keys))
-        return false;
+    px_caught caught;
+    return px_rows_catch_up(it, open, &caught) ? ATTEMPT_DONE
+           : caught.locked                     ? ATTEMPT_LOCKED
+                                               : ATTEMPT_FAILED;
+}
+
+/* Makes sure that the tables are those that the plan was made of. */
+static attempt check_version(const px_migration *it, const char *version)
+{
     char *now = px_plan_version(it);
     bool same = now != NULL && strcmp(now, version) == 0;
     if (now != NULL && !same)
         refuse(it, "the tables are being changed: try again");
     free(now);
-    return same;
+    if (!same)
+        PQclear(PQexec(it->writer, "rollback"));
+    return same ? ATTEMPT_DONE : ATTEMPT_FAILED;
 }
 
 /* While the last changes are taken over, readers go on: the reader's link is one of them. */
 static attempt exchange_once(const px_migration *it, const exchange *what)
 {
     attempt made = what->version != NULL ? try_statements(it, what->lock.ptr) : ATTEMPT_DONE;
-    if (made == ATTEMPT_DONE && what->version != NULL && !is_ready(it, what->version)) {
-        PQclear(PQexec(it->writer, "rollback"));
-        return ATTEMPT_FAILED;
-    }
+    if (made == ATTEMPT_DONE && what->version != NULL)
+        made = catch_up(it, true);
+    if (made == ATTEMPT_DONE && what->version != NULL)
+        made = check_version(it, what->version);
     return made == ATTEMPT_DONE ? try_statements(it, what->exchange.ptr) : made;
 }
 
@@ -233,22 +250,19 @@ static void pause_ms(int ms)
  */
 static bool hold_writers(const px_migration *it)
 {
-    return px_migration_do(it, it->writer,
-                           "select pg_advisory_lock(" PX_SWITCH_LOCK
-                           "); select pg_notify('" PX_DDL_CHANNEL "', '" PX_SWITCH_NOTICE "')");
+    return px_migration_do(it, it->writer, LOCK);
 }
 
 /* Until every keyspread has heard it: takes over most of what has changed, so that little is left
  * to do under the lock. */
-static bool await_quiet(const px_migration *it, const exchange *what)
+static attempt await_quiet(const px_migration *it, const exchange *what)
 {
-    uint64_t keys;
     double begun = px_migration_now();
-    bool good = what->version == NULL || px_rows_catch_up(it, false, &keys);
+    attempt made = what->version != NULL ? catch_up(it, false) : ATTEMPT_DONE;
     int rest = HEARD_MS - (int)((px_migration_now() - begun) * 1000);
-    if (good && rest > 0)
+    if (made == ATTEMPT_DONE && rest > 0)
         pause_ms(rest);
-    return good;
+    return made;
 }
 
 static attempt exchange_held(const px_migration *it, const exchange *what)
@@ -256,11 +270,17 @@ static attempt exchange_held(const px_migration *it, const exchange *what)
     double begun = px_migration_now();
     if (!hold_writers(it))
         return ATTEMPT_FAILED;
-    attempt made = await_quiet(it, what) ? exchange_once(it, what) : ATTEMPT_FAILED;
+    attempt made = await_quiet(it, what);
+    if (made == ATTEMPT_DONE)
+        made = exchange_once(it, what);
+    if (!px_migration_do(it, it->writer, UNLOCK)) {
+        if (made == ATTEMPT_DONE)
+            refuse(it,
+                   "the tables are switched, and the rest is to be done: run the command again");
+        return ATTEMPT_FAILED;
+    }
     if (made == ATTEMPT_DONE)
         fprintf(it->command->out, "Writers have waited for %.2f s.\n", px_migration_now() - begun);
-    else if (!px_migration_do(it, it->writer, UNLOCK))
-        return ATTEMPT_FAILED;
     else if (made == ATTEMPT_LOCKED)
         say(it, "others hold a lock: the tables are not switched yet");
     return made;
@@ -272,7 +292,9 @@ static bool switch_tables(const px_migration *it, const char *phase, const char 
                           px_phase reached)
 {
     exchange what = {.version = version};
-    attempt made = exchange_make(it, phase, reached, &what) ? ATTEMPT_LOCKED : ATTEMPT_FAILED;
+    bool good =
+        exchange_make(it, phase, reached, &what) && px_migration_do(it, it->reader, IMPATIENT);
+    attempt made = good ? ATTEMPT_LOCKED : ATTEMPT_FAILED;
     for (int i = 0; i < TRIES && made == ATTEMPT_LOCKED; i++) {
         if (i > 0)
             pause_ms(PAUSE_MS);

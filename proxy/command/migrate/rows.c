@@ -362,6 +362,26 @@ bool px_rows_copy(const px_migration *it)
 
 #define IN_LOG "(%s) in (select %s from keyspread.changes_%d)"
 
+/* Locks the old tables that have changed, so that no later statement of the link waits for them. */
+static bool lock_changed(const px_migration *it, PGconn *link, const PGresult *changed,
+                         bool *locked)
+{
+    pgw_buf sql = {0};
+    for (size_t i = 0; i < it->migrated_count; i++)
+        if (PQgetvalue(changed, (int)i, 1)[0] == 't')
+            pgw_buf_addf(&sql, "%s%s", sql.len == 0 ? "lock table " : ", ", it->migrated[i].name);
+    pgw_buf_add(&sql, " in access share mode", sizeof " in access share mode");
+    PGresult *result = PQexec(link, sql.ptr);
+    bool good = PQresultStatus(result) == PGRES_COMMAND_OK;
+    const char *state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    *locked = state != NULL && strcmp(state, "55P03") == 0;
+    if (!good && !*locked)
+        px_migration_say(it, result, sql.ptr);
+    PQclear(result);
+    pgw_buf_free(&sql);
+    return good;
+}
+
 /* Both links see the database as it is now, and the writer's own changes. Locks must be held
  * before. */
 static bool share_moment(const px_migration *it)
@@ -451,21 +471,22 @@ static PGresult *ask_changed(const px_migration *it)
 
 /* All rows of all tables that have changed go before the first one comes: what is unique stays so.
  */
-static bool catch_up(const px_migration *it, uint64_t *keys)
+static bool catch_up(const px_migration *it, px_caught *caught)
 {
     PGresult *changed = ask_changed(it);
     bool good = changed != NULL, any = false;
-    *keys = 0;
     for (int i = 0; good && i < PQntuples(changed); i++)
         any |= PQgetvalue(changed, i, 1)[0] == 't';
-    good = good && (!any || share_moment(it));
+    good = good &&
+           (!any || (share_moment(it) && lock_changed(it, it->writer, changed, &caught->locked) &&
+                     lock_changed(it, it->reader, changed, &caught->locked)));
     for (int step = 0; step < 3; step++)
         for (size_t i = 0; good && i < it->migrated_count; i++) {
             const px_migrated *one = &it->migrated[i];
             if (PQgetvalue(changed, (int)i, 1)[0] == 't')
                 good = step == 0   ? delete_changed(it, one)
                        : step == 1 ? write_changed(it, one)
-                                   : end_log(it, one, keys);
+                                   : end_log(it, one, &caught->keys);
         }
     PQclear(changed);
     return good;
@@ -473,9 +494,10 @@ static bool catch_up(const px_migration *it, uint64_t *keys)
 
 static const char begin[] = "begin isolation level repeatable read";
 
-bool px_rows_catch_up(const px_migration *it, bool open, uint64_t *keys)
+bool px_rows_catch_up(const px_migration *it, bool open, px_caught *caught)
 {
-    bool good = (open || px_migration_do(it, it->writer, begin)) && catch_up(it, keys);
+    *caught = (px_caught){0};
+    bool good = (open || px_migration_do(it, it->writer, begin)) && catch_up(it, caught);
     if (PQtransactionStatus(it->reader) != PQTRANS_IDLE)
         good = px_migration_do(it, it->reader, "rollback") && good;
     if (good && !open)
@@ -487,24 +509,24 @@ bool px_rows_catch_up(const px_migration *it, bool open, uint64_t *keys)
 
 bool px_rows_catch_up_soon(const px_migration *it)
 {
-    uint64_t keys = 0;
+    px_caught caught = {0};
     double last = longest_round;
     for (int round = 0; round < MOST_ROUNDS; round++) {
         double begun = px_migration_now();
-        if (!px_rows_catch_up(it, false, &keys))
+        if (!px_rows_catch_up(it, false, &caught))
             return false;
         double took = px_migration_now() - begun;
-        fprintf(it->command->out, "caught up: %" PRIu64 " changes in %.1f s\n", keys, took);
+        fprintf(it->command->out, "caught up: %" PRIu64 " changes in %.1f s\n", caught.keys, took);
         fflush(it->command->out);
         bool stays = took < longest_round && took * 100 > last * PERCENT;
-        if (took < short_round || keys <= FEW_KEYS || (stays && round > 0))
+        if (took < short_round || caught.keys <= FEW_KEYS || (stays && round > 0))
             return true;
         last = took;
     }
     fprintf(it->command->errors,
             "keyspread: migrate: writers change rows as fast as they are taken over (%" PRIu64
             " changes in the last round): try again when there are fewer\n",
-            keys);
+            caught.keys);
     return false;
 }
 
@@ -523,11 +545,11 @@ static bool compare_all(const px_migration *it, bool switched)
 
 bool px_rows_compare(const px_migration *it, bool switched)
 {
-    uint64_t keys;
+    px_caught caught;
     fputs("comparing all rows\n", it->command->out);
     fflush(it->command->out);
     bool good = px_migration_do(it, it->writer, begin) &&
-                (switched || px_rows_catch_up(it, true, &keys)) && compare_all(it, switched);
+                (switched || px_rows_catch_up(it, true, &caught)) && compare_all(it, switched);
     if (good)
         return px_migration_do(it, it->writer, "commit");
     if (PQtransactionStatus(it->writer) != PQTRANS_IDLE)

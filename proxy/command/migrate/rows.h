@@ -11,11 +11,18 @@
  * together with the note that it is done. Prints progress. */
 PGW_MUST_CHECK bool px_rows_copy(const px_migration *it);
 
+/* What has come of taking over changes. */
+typedef struct px_caught {
+    uint64_t keys; /* How many keys the logs had. */
+    bool locked;   /* It has failed, for somebody held a lock for longer than the link waits. */
+} px_caught;
+
 /* Takes over what the logs have, of all tables, as of one moment, so that all constraints that hold
- * in the old tables hold in the new ones; and compares the rows that it wrote. `keys` gets how many
- * keys the logs had. It is one transaction of the writer's, which it leaves open if `open`; then no
- * writer may be at work, and the caller has begun it (REPEATABLE READ). */
-PGW_MUST_CHECK bool px_rows_catch_up(const px_migration *it, bool open, uint64_t *keys);
+ * in the old tables hold in the new ones; and compares the rows that it wrote. It is one
+ * transaction of the writer's, which it leaves open if `open`; then no writer may be at work, and
+ * the caller has begun it (REPEATABLE READ). False with a message, but none if a lock is the
+ * reason. */
+PGW_MUST_CHECK bool px_rows_catch_up(const px_migration *it, bool open, px_caught *caught);
 /* Does so again and again until the logs are short. */
 PGW_MUST_CHECK bool px_rows_catch_up_soon(const px_migration *it);
 

@@ -82,7 +82,7 @@ static void test_count(void **state)
     }
 }
 
-/* Loads give way to batches that are on their way, and for a second after. */
+/* Loads give way to batches that are on their way, and for a second after if they were many. */
 static void test_busy(void **state)
 {
     (void)state;
@@ -94,8 +94,19 @@ static void test_busy(void **state)
     px_quota_land(&quota, 5000);
     assert_true(px_quota_is_busy(&quota, 50000));
     px_quota_land(&quota, 6000);
-    assert_true(px_quota_is_busy(&quota, 6999));
-    assert_false(px_quota_is_busy(&quota, 7000));
+    assert_false(px_quota_is_busy(&quota, 6000));
+    for (unsigned i = 0; i < 2 * PX_QUOTA_FEW; i++) { /* one a second */
+        px_quota_fly(&quota);
+        px_quota_land(&quota, 7000 + 1000 * i);
+        assert_false(px_quota_is_busy(&quota, 7000 + 1000 * i));
+    }
+    for (unsigned i = 0; i < PX_QUOTA_FEW; i++) {
+        assert_false(px_quota_is_busy(&quota, 50000 + i));
+        px_quota_fly(&quota);
+        px_quota_land(&quota, 50000 + i);
+    }
+    assert_true(px_quota_is_busy(&quota, 50999));
+    assert_false(px_quota_is_busy(&quota, 51000));
 }
 
 int main(void)
