@@ -229,7 +229,7 @@ static void ask(pgw_slice text, oracle *out)
     if (out->answer == RW_TREE_REFUSED)
         snprintf(out->message, sizeof out->message, "%s", error.message);
     if (out->found.stars != NULL)
-        out->found.stars = rw_star_map_copy(out->found.stars);
+        out->found.stars = rw_token_edits_copy(out->found.stars);
     pgw_arena_free(&arena);
 }
 
@@ -238,7 +238,7 @@ typedef struct oracles {
     size_t count, alike;
 } oracles;
 
-static bool same_stars(const rw_star_map *a, const rw_star_map *b)
+static bool same_stars(const rw_token_edits *a, const rw_token_edits *b)
 {
     return a == NULL || b == NULL ? a == b : a->size == b->size && memcmp(a, b, a->size) == 0;
 }
@@ -498,7 +498,7 @@ static void what_is_known_has_so_many_bytes_at_most(void **state)
     rw_shape_cache known = {0};
     rw_shape shape;
     rw_shape_said said;
-    rw_star_map *stars = calloc(1, LARGE);
+    rw_token_edits *stars = calloc(1, LARGE);
     stars->size = LARGE;
     for (unsigned i = 0; i < 6; i++) {
         make_shape(i, &shape);

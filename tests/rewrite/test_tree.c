@@ -90,7 +90,7 @@ static void keys_that_stay(void **state)
     static const struct {
         const char *text;
         bool stays, by_value;
-        rw_same same;
+        rw_equal_parameters same;
     } cases[] = {
         {"UPDATE events SET userid = 1, event = 'x' WHERE userid = 1", true, true, {0}},
         {"UPDATE events SET userid = 1 WHERE event = 'x' AND (ts > 'now' AND 1 = userid)",

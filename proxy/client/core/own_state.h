@@ -49,7 +49,7 @@ typedef struct px_state {
                            px_worker_now() */
     const struct cfg_config *config;     /* the configuration whose tables were asked for */
     const struct cfg_config *written_by; /* configuration by which the first statement that writes
-                                            rows was read (stores.h); NULL: none was */
+                                            rows was read (passthrough_writes.h); NULL: none was */
     px_viewed *viewed; /* what `guess` and `plans` were made of; owned; NULL: they were not made */
     rw_meaning *guess; /* what the names of the tables mean, in doubt `viewed->in_doubt`; owned */
     rw_meaning *plans; /* what tables made now by the configured names would be; owned */

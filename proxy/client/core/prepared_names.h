@@ -9,7 +9,7 @@
 
 /* SQL's PREPARE and EXECUTE that came as Parse. */
 typedef struct px_orders {
-    px_passthrough prepared; /* what is known of a PREPARE that was parsed (stores.h) */
+    px_passthrough prepared; /* what is known of a PREPARE that was parsed (passthrough_writes.h) */
     pgw_buf prepared_text;   /* text of the PREPARE that was parsed; empty if it was not kept */
     pgw_buf executed; /* Parse message of the unnamed statement, if that has EXECUTE run others */
     px_reads *parsed; /* How the Parse at hand reads configured tables; owned; or NULL. */

@@ -38,7 +38,7 @@ typedef struct px_passthrough {
     uint64_t epoch; /* epoch of the catalog that it was last read by; 0: it names no table of a
                        pattern */
     const struct cfg_config *config; /* configuration that it was last read by */
-    rw_same same[RW_SAME_MAX];
+    rw_equal_parameters same[RW_EQUAL_PARAMETERS_MAX];
 } px_passthrough;
 
 typedef struct px_statement {

@@ -19,12 +19,12 @@
 #include "proxy/client/prepared/forward.h"
 #include "proxy/client/prepared/prepare.h"
 #include "proxy/client/prepared/prepare_again.h"
-#include "proxy/client/prepared/same.h"
-#include "proxy/client/prepared/stores_again.h"
+#include "proxy/client/prepared/kept_key.h"
+#include "proxy/client/prepared/passthrough_renew.h"
 #include "proxy/client/standing/describe.h"
 #include "proxy/client/standing/doubt.h"
 #include "proxy/client/standing/names.h"
-#include "proxy/client/standing/stores.h"
+#include "proxy/client/standing/passthrough_writes.h"
 #include "proxy/ingest/blockers.h"
 
 #include <stdlib.h>
@@ -128,7 +128,7 @@ static px_step renew_executed(px_session *session, pgw_slice text, const pgw_sli
     if (may && (px_prepare_link(session) == PX_STEP_LATER ||
                 px_sql_execute_renew(session, text) == PX_STEP_LATER))
         return PX_STEP_LATER;
-    if (px_same_is_executed(session, text, &error))
+    if (px_kept_key_is_executed(session, text, &error))
         return px_prepare_refuse(session, parsed, &error);
     if (may)
         px_names_of_execute(session, text);
@@ -155,7 +155,8 @@ static px_step on_parse(px_session *session, const px_client_message *decoded)
     if (glance == PX_GLANCE_REFUSED)
         return px_prepare_refuse(session, &parse.name, &error);
     if (glance == PX_GLANCE_PASSES)
-        px_stores_note(session, passthrough, passthrough->effects, parse.query, px_catalog_none());
+        px_passthrough_writes_note(session, passthrough, passthrough->effects, parse.query,
+                                   px_catalog_none());
     passthrough->inert = glance == PX_GLANCE_PASSES && px_inert_may_be(parse.query);
     if (glance == PX_GLANCE_PASSES)
         return pass_parse(session, parse.name);
@@ -184,12 +185,13 @@ static px_step bind_executing(px_session *session, pgw_slice name)
 {
     pgw_error error;
     pgw_slice text = px_names_executed(session, name);
-    const px_passthrough unknown = {.stale = px_stores_may(session) || px_state_may_move(session)};
+    const px_passthrough unknown = {.stale = px_passthrough_writes_may(session) ||
+                                             px_state_may_move(session)};
     if (name.len == 0 && session->names.looked)
         return PX_STEP_PASS;
     if (text.len > 0)
         return renew_executed(session, text, NULL);
-    if (px_stores_is_stale(session, &unknown, &error))
+    if (px_passthrough_writes_is_stale(session, &unknown, &error))
         return px_prepare_refuse(session, NULL, &error);
     return PX_STEP_PASS;
 }
@@ -206,11 +208,11 @@ static px_step bind_passthrough(px_session *session, px_statement *statement,
                        : PX_STEP_PASS;
     if (runs != PX_STEP_PASS)
         return runs;
-    if (px_stores_renew(session, statement, bind->statement, false) == PX_STEP_LATER)
+    if (px_passthrough_renew(session, statement, bind->statement, false) == PX_STEP_LATER)
         return PX_STEP_LATER;
-    if (passthrough != NULL && px_stores_is_stale(session, passthrough, &error))
+    if (passthrough != NULL && px_passthrough_writes_is_stale(session, passthrough, &error))
         return px_prepare_refuse(session, NULL, &error);
-    bool changes = passthrough != NULL && !px_same_holds(passthrough, bind, &refusal);
+    bool changes = passthrough != NULL && !px_kept_key_holds(passthrough, bind, &refusal);
     if (changes && !px_lookup_bind_may_change(statement))
         return px_lookup_bind_refuse(session, passthrough, &refusal);
     if (passthrough != NULL && passthrough->moving) {

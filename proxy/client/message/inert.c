@@ -6,7 +6,7 @@
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/doubt.h"
 #include "proxy/client/standing/names.h"
-#include "proxy/client/standing/stores.h"
+#include "proxy/client/standing/passthrough_writes.h"
 
 #include <string.h>
 #include <strings.h>
@@ -59,8 +59,8 @@ static bool has_nothing_of_ours(const px_session *session)
     const px_state *known = &session->known;
     return names->statements.ours == 0 && names->portals.names.count == 0 &&
            names->prepares == NULL && names->deallocates == NULL && names->describing == NULL &&
-           !known->moving && !known->keyed && !known->lookup_bind && !px_stores_may(session) &&
-           px_statements_away(&names->statements) == NULL;
+           !known->moving && !known->keyed && !known->lookup_bind &&
+           !px_passthrough_writes_may(session) && px_statements_away(&names->statements) == NULL;
 }
 
 /* The statement of the Bind message that the input begins with, to the unnamed portal; its frame.

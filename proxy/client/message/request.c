@@ -26,7 +26,7 @@
 #include "proxy/client/standing/describe.h"
 #include "proxy/client/standing/doubt.h"
 #include "proxy/client/standing/names.h"
-#include "proxy/client/standing/stores.h"
+#include "proxy/client/standing/passthrough_writes.h"
 #include "rewrite/ddl/admin.h"
 
 #include <assert.h>
@@ -186,7 +186,7 @@ static bool handle_extended(px_session *session, pgw_frame frame, pgw_slice mess
         px_statements_away(&session->names.statements) != NULL ||
         (frame.type == 'C' && session->names.statements.names.count > 0) ||
         session->pending.replies.moving.count > 0 || session->known.moving ||
-        session->known.keyed || session->known.lookup_bind || px_stores_may(session);
+        session->known.keyed || session->known.lookup_bind || px_passthrough_writes_may(session);
     if (!ours_possible || frame.size > PX_HOLD_BYTES)
         return pass_extended(session, frame, message);
     if (message.len < frame.size)

@@ -19,7 +19,7 @@
 #include "proxy/client/numbers/sequence_refill.h"
 #include "proxy/client/prepared/sql_execute.h"
 #include "proxy/client/prepared/forward.h"
-#include "proxy/client/prepared/same.h"
+#include "proxy/client/prepared/kept_key.h"
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/doubt.h"
 #include "proxy/client/standing/names.h"
@@ -567,7 +567,7 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
     if (readable && renew_executed(session, text) == PX_STEP_LATER)
         return PX_STEP_LATER;
     pgw_error error;
-    if (readable && px_same_is_executed(session, text, &error))
+    if (readable && px_kept_key_is_executed(session, text, &error))
         return refuse_here(session, &error);
     if (!readable)
         return pass(session, PX_UNREAD);

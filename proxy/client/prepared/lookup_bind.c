@@ -8,7 +8,7 @@
 #include "proxy/client/link/sync_state.h"
 #include "proxy/client/prepared/forward.h"
 #include "proxy/client/prepared/prepare.h"
-#include "proxy/client/prepared/same.h"
+#include "proxy/client/prepared/kept_key.h"
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/doubt.h"
 #include "proxy/client/standing/names.h"
@@ -263,7 +263,7 @@ px_step px_lookup_bind_bind(px_session *session, const px_statement *statement,
     pgw_buf out = {0};
     pgw_env env = px_settings_env(session);
     bool by_zone =
-        px_same_heeds_zone(&statement->passthrough, bind); /* WHERE is to be read alike */
+        px_kept_key_heeds_zone(&statement->passthrough, bind); /* WHERE is to be read alike */
     bool sure = changes || (!lookups->retyped && !by_zone && !has_moved(session, statement) &&
                             (lookups->defines || !px_changes_unseen(session)) &&
                             px_lookups_bind(lookups, bind, &env, &out));

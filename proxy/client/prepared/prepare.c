@@ -6,12 +6,12 @@
 #include "proxy/client/link/schema_probe.h"
 #include "proxy/client/link/sync_state.h"
 #include "proxy/client/prepared/forward.h"
-#include "proxy/client/prepared/same.h"
+#include "proxy/client/prepared/kept_key.h"
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/doubt.h"
 #include "proxy/client/standing/names.h"
 #include "proxy/client/standing/script.h"
-#include "proxy/client/standing/stores.h"
+#include "proxy/client/standing/passthrough_writes.h"
 #include "rewrite/insert/typed.h"
 #include "rewrite/statement/script/script.h"
 #include "rewrite/statement/special/explain_query.h"
@@ -150,7 +150,8 @@ static bool note_key(px_session *session, pgw_slice text, const rw_statement *st
     session->known.keyed = true;
     if (statement->change != NULL && !has_room(session, text, error))
         return false;
-    return (statement->same_count == 0 || px_same_note(passthrough, statement, declared, error)) &&
+    return (statement->same_count == 0 ||
+            px_kept_key_note(passthrough, statement, declared, error)) &&
            (statement->change == NULL ||
             note_change(passthrough, statement->change, declared, error));
 }
@@ -202,7 +203,7 @@ static void note_names(px_session *session, const rw_script *script, const rw_st
 {
     px_passthrough *parsed = &session->known.parsed;
     parsed->effects = px_script_changes(session, text, script);
-    px_stores_note(session, parsed, script->effects, text, catalog);
+    px_passthrough_writes_note(session, parsed, script->effects, text, catalog);
     bool defines = only != NULL && only->defines;
     bool would_make =
         !defines && (parsed->effects & RW_EFFECT_DDL) && px_state_would_make(session, text);
@@ -260,7 +261,7 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     rw_script_parse(text, view, now, &session->worker->plans->shapes, &arena, &script);
     rw_explain_query(text, view, now, &arena, &script);
     px_step step = PX_STEP_PASS;
-    const rw_statement *only = px_same_read(&script, types, &arena);
+    const rw_statement *only = px_kept_key_read(&script, types, &arena);
     px_own_set_ordinary(&session->own, only != NULL ? only->warning : 0);
     bool changes_key = only != NULL && only->change != NULL;
     bool sets_key = changes_key || (only != NULL && only->same_count > 0);

@@ -4,7 +4,7 @@
 #include "proxy/client/link/schema_probe.h"
 #include "proxy/client/link/sync_state.h"
 #include "proxy/client/prepared/prepare.h"
-#include "proxy/client/prepared/stores_again.h"
+#include "proxy/client/prepared/passthrough_renew.h"
 #include "proxy/client/standing/describe.h"
 #include "proxy/client/standing/doubt.h"
 #include "proxy/client/standing/names.h"
@@ -185,7 +185,7 @@ static px_step plan_migrated(px_session *session, pgw_slice name, px_statement *
     pgw_parse parse;
     px_plan *fresh = NULL;
     px_step step = *statement != NULL && !px_prepare_is_unsynced(session)
-                       ? px_stores_migrated(session, *statement)
+                       ? px_passthrough_migrated(session, *statement)
                        : PX_STEP_DONE;
     if (step != PX_STEP_PASS)
         return step;

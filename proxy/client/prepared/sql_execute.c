@@ -2,8 +2,8 @@
 
 #include "proxy/client/link/schema_probe.h"
 #include "proxy/client/link/sync_state.h"
-#include "proxy/client/prepared/moved.h"
-#include "proxy/client/prepared/stores_again.h"
+#include "proxy/client/prepared/executed_names.h"
+#include "proxy/client/prepared/passthrough_renew.h"
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/names.h"
 #include "rewrite/lex/executed.h"
@@ -44,9 +44,9 @@ static px_step renew(px_session *session, pgw_slice name, bool behind, bool move
     px_statement *statement = px_statements_find(&session->names.statements, name);
     if (behind && is_sql_execute(statement))
         px_names_forget_lookups(session, name);
-    px_step step = px_stores_renew(session, statement, name, behind);
+    px_step step = px_passthrough_renew(session, statement, name, behind);
     if (step == PX_STEP_DONE)
-        step = px_moved_renew(session, statement, behind || moved);
+        step = px_executed_names_renew(session, statement, behind || moved);
     return step == PX_STEP_DONE ? px_sql_execute_renew_one(session, statement) : step;
 }
 
@@ -58,7 +58,7 @@ px_step px_sql_execute_renew(px_session *session, pgw_slice text)
     rw_lexer_init(&lexer, text, session->who.identity->env.conforming);
     rw_token token = rw_lexer_next(&lexer);
     bool changes = changes_tables(text, token), behind = false;
-    bool moves = px_moved_by(session, text, token), moved = false;
+    bool moves = px_executed_names_move_by(session, text, token), moved = false;
     while (step == PX_STEP_DONE && token.kind != RW_TOKEN_END && token.kind != RW_TOKEN_BAD) {
         bool execute = rw_token_is(text, token, "execute");
         bool ends = token.kind == RW_TOKEN_CHAR && text.ptr[token.start] == ';';
@@ -66,7 +66,7 @@ px_step px_sql_execute_renew(px_session *session, pgw_slice text)
         behind = behind || (ends && changes);
         moved = moved || (ends && moves);
         changes = changes || (ends && changes_tables(text, token));
-        moves = moves || (ends && px_moved_by(session, text, token));
+        moves = moves || (ends && px_executed_names_move_by(session, text, token));
         if (execute && (token.kind == RW_TOKEN_WORD || token.kind == RW_TOKEN_QUOTED))
             step = renew(session, rw_token_name(text, token, &arena), behind, moved);
     }

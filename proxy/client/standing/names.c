@@ -3,7 +3,7 @@
 #include "protocol/frontend.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/standing/doubt.h"
-#include "proxy/client/standing/stores.h"
+#include "proxy/client/standing/passthrough_writes.h"
 #include "rewrite/hash/table.h"
 #include "rewrite/lex/executed.h"
 #include "rewrite/statement/script/script.h"
@@ -156,7 +156,7 @@ void px_names_of_script(px_session *session, const rw_script *script)
 bool px_names_may_execute(const px_session *session, pgw_slice text)
 {
     return (px_statements_away(&session->names.statements) != NULL || session->known.lookup_bind ||
-            px_stores_may(session) || px_state_may_move(session)) &&
+            px_passthrough_writes_may(session) || px_state_may_move(session)) &&
            rw_text_mentions(text, "execute");
 }
 
@@ -302,7 +302,8 @@ void px_names_sql_execute(px_session *session, const px_text *text, size_t i)
     px_statements *statements = &session->names.statements;
     px_statement *statement = px_statements_put(statements, prepare->name, NULL, true);
     pgw_slice written = rw_statement_text(prepare, text->text);
-    px_stores_note(session, &statement->passthrough, prepare->effects, written, text->catalog);
+    px_passthrough_writes_note(session, &statement->passthrough, prepare->effects, written,
+                               text->catalog);
     px_state_note_prepare(session, &statement->passthrough, written, text->catalog);
     if (statement->passthrough.stores && px_statements_have_room(statements, written.len))
         px_statements_keep_prepare(statements, statement, written);

@@ -5,7 +5,7 @@
 
 /* Puts an expression around the call. In a FROM it is a COALESCE, which can stand where a function
  * can, and whose column is called as the alias says. */
-static void put_value(rw_star_texts *texts, const PgQuery__FuncCall *call,
+static void put_value(rw_edit_writer *texts, const PgQuery__FuncCall *call,
                       const PgQuery__RangeFunction *from, const rw_system_function *function,
                       const rw_system_marks *marks)
 {
@@ -17,18 +17,18 @@ static void put_value(rw_star_texts *texts, const PgQuery__FuncCall *call,
     if (from != NULL && from->alias == NULL && !from->is_rowsfrom)
         pgw_buf_addf(&name, " as %s ", function->name);
     if (name.len > 0 && from->ordinality)
-        rw_star_put_after(texts, call->location, 2, &name); /* WITH ORDINALITY */
+        rw_edit_put_after(texts, call->location, 2, &name); /* WITH ORDINALITY */
     else
         pgw_buf_add_slice(&behind, pgw_slice_buf(&name));
     pgw_buf_free(&name);
-    rw_star_put_around(texts, call->location, &before, &behind);
+    rw_edit_put_around(texts, call->location, &before, &behind);
 }
 
-static void put_around(rw_star_texts *texts, rw_system_marks marks, const PgQuery__FuncCall *call,
+static void put_around(rw_edit_writer *texts, rw_system_marks marks, const PgQuery__FuncCall *call,
                        const PgQuery__RangeFunction *from, const rw_system_function *function)
 {
     for (size_t i = 0; i < call->n_args && i < RW_SYSTEM_ARGUMENTS; i++)
-        marks.arguments[i] = rw_star_argument(texts, call->location, i);
+        marks.arguments[i] = rw_edit_argument(texts, call->location, i);
     pgw_buf opens = {0}, closes = {0};
     if (function->before != NULL)
         put_value(texts, call, from, function, &marks);
@@ -36,8 +36,8 @@ static void put_around(rw_star_texts *texts, rw_system_marks marks, const PgQuer
         return;
     rw_system_add(&opens, function->opens, &marks);
     rw_system_add(&closes, function->closes, &marks);
-    rw_star_put_before(texts, marks.arguments[function->argument], &opens);
-    rw_star_put_behind(texts, marks.arguments[function->argument], &closes);
+    rw_edit_put_before(texts, marks.arguments[function->argument], &opens);
+    rw_edit_put_behind(texts, marks.arguments[function->argument], &closes);
 }
 
 /* Columns, constants and operators on them: they say the same when they are read twice, and their
@@ -67,7 +67,7 @@ static bool are_plain(const PgQuery__FuncCall *call)
     return plain;
 }
 
-void rw_system_call(rw_star_texts *texts, const rw_system_marks *marks,
+void rw_system_call(rw_edit_writer *texts, const rw_system_marks *marks,
                     const PgQuery__FuncCall *call, const PgQuery__RangeFunction *from)
 {
     size_t last = call->n_funcname - 1;

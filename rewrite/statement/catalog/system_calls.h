@@ -5,11 +5,11 @@
 #define RW_SYSTEM_CALLS_H
 
 #include "rewrite/statement/catalog/system_marks.h"
-#include "rewrite/statement/edit/star_text.h"
+#include "rewrite/statement/edit/edit_writer.h"
 
 /* Notes what is put into the call, if it calls such a function. `from`: the table that the call is
  * in a FROM; NULL: it is an expression. */
-void rw_system_call(rw_star_texts *texts, const rw_system_marks *marks,
+void rw_system_call(rw_edit_writer *texts, const rw_system_marks *marks,
                     const PgQuery__FuncCall *call, const PgQuery__RangeFunction *from);
 
 #endif

@@ -38,7 +38,7 @@ typedef struct label {
 
 typedef struct finder {
     const rw_catalog *catalog;
-    rw_star_texts *texts;
+    rw_edit_writer *texts;
     asked *list;
     named *names;
     label *labels;
@@ -239,7 +239,7 @@ static void cut_schemas(finder *find, const asked *relation)
 {
     for (named *it = find->names; it != NULL; it = it->next)
         if (is_qualified(it, relation) && !it->cut) {
-            rw_star_cut_names(find->texts, it->at->location, it->at->n_fields - 2);
+            rw_edit_cut_names(find->texts, it->at->location, it->at->n_fields - 2);
             it->cut = true;
         }
 }
@@ -416,7 +416,7 @@ static void cast_rows(const finder *find, const asked *one)
         if (is_row(find, it, one)) {
             pgw_buf text = {0};
             pgw_buf_addf(&text, "::%s.%s ", one->relation->schema, one->relation->name);
-            rw_star_put_cast(find->texts, it->at->location, &text);
+            rw_edit_put_cast(find->texts, it->at->location, &text);
         }
 }
 
@@ -456,12 +456,12 @@ static void put(finder *find, const asked *one)
     cut_schemas(find, one);
     add_query(find, one, &text, &behind);
     if (one->table != NULL)
-        rw_star_put_table(find->texts, one->table);
+        rw_edit_put_table(find->texts, one->table);
     if (one->sampled) {
-        rw_star_put_sampled(find->texts, one->at, &text, &behind);
+        rw_edit_put_sampled(find->texts, one->at, &text, &behind);
     } else {
         pgw_buf_add_slice(&text, pgw_slice_buf(&behind));
-        rw_star_put_relation(find->texts, one->at->location, &text);
+        rw_edit_put_relation(find->texts, one->at->location, &text);
     }
     pgw_buf_free(&behind);
     if (is_last_called(find, one))
@@ -490,7 +490,8 @@ static bool is_asking(const PgQuery__Node *statement)
     }
 }
 
-void rw_system_find(const PgQuery__Node *statement, const rw_catalog *catalog, rw_star_texts *texts)
+void rw_system_find(const PgQuery__Node *statement, const rw_catalog *catalog,
+                    rw_edit_writer *texts)
 {
     unsigned shared = 0;
     finder find = {.catalog = catalog, .texts = texts};

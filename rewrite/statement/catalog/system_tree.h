@@ -5,11 +5,11 @@
 #ifndef RW_SYSTEM_TREE_H
 #define RW_SYSTEM_TREE_H
 
-#include "rewrite/statement/edit/star_text.h"
+#include "rewrite/statement/edit/edit_writer.h"
 
 /* Puts what is to be changed into `texts`. What is not understood stays as it is, and shows them.
  */
 void rw_system_find(const PgQuery__Node *statement, const rw_catalog *catalog,
-                    rw_star_texts *texts);
+                    rw_edit_writer *texts);
 
 #endif

@@ -16,25 +16,25 @@ bool rw_system_shares(const PgQuery__Node *statement)
     return query_of(statement) != NULL;
 }
 
-static bool is_word(const rw_star_texts *texts, size_t at, const char *lower)
+static bool is_word(const rw_edit_writer *texts, size_t at, const char *lower)
 {
     return at < texts->count && rw_token_is(texts->text, texts->tokens[at], lower);
 }
 
-static bool begins_query(const rw_star_texts *texts, size_t at)
+static bool begins_query(const rw_edit_writer *texts, size_t at)
 {
     return is_word(texts, at, "select") || is_word(texts, at, "with") ||
            is_word(texts, at, "values") || is_word(texts, at, "table");
 }
 
-static bool is_sign(const rw_star_texts *texts, size_t at, char sign)
+static bool is_sign(const rw_edit_writer *texts, size_t at, char sign)
 {
     return at < texts->count && texts->text.ptr[texts->tokens[at].start] == sign;
 }
 
 /* The index of the first token behind EXPLAIN and its options. Options in parentheses begin with no
  * word of a query. */
-static size_t first_of_query(const rw_star_texts *texts)
+static size_t first_of_query(const rw_edit_writer *texts)
 {
     size_t at = 1, inner = 1;
     while (is_sign(texts, inner, '('))
@@ -49,14 +49,14 @@ static size_t first_of_query(const rw_star_texts *texts)
 }
 
 /* The index of the token behind WITH [RECURSIVE]. */
-static size_t first_of_with(rw_star_texts *texts, const PgQuery__WithClause *with)
+static size_t first_of_with(rw_edit_writer *texts, const PgQuery__WithClause *with)
 {
     size_t at = rw_token_at(texts->tokens, texts->count, with->location) + 1;
     return at + (size_t)with->recursive;
 }
 
 void rw_system_share(const PgQuery__Node *statement, const rw_catalog *catalog, unsigned shared,
-                     rw_star_texts *texts)
+                     rw_edit_writer *texts)
 {
     const PgQuery__WithClause *with = shared != 0 ? query_of(statement)->with_clause : NULL;
     bool explains = statement->node_case == PG_QUERY__NODE__NODE_EXPLAIN_STMT;
@@ -70,5 +70,5 @@ void rw_system_share(const PgQuery__Node *statement, const rw_catalog *catalog, 
     }
     pgw_buf_add_str(&text, with == NULL ? " " : ", ");
     const char *place = texts->text.ptr + texts->tokens[at].start;
-    rw_star_put_before(texts, (pgw_slice){place, 1}, &text);
+    rw_edit_put_before(texts, (pgw_slice){place, 1}, &text);
 }

@@ -5,12 +5,12 @@
 #ifndef RW_SYSTEM_WITH_H
 #define RW_SYSTEM_WITH_H
 
-#include "rewrite/statement/edit/star_text.h"
+#include "rewrite/statement/edit/edit_writer.h"
 
 /* Whether the statement can have them: a query, or EXPLAIN of one. */
 PGW_MUST_CHECK bool rw_system_shares(const PgQuery__Node *statement);
 /* Puts the queries of these sets (system_marks.h) into WITH, if there are any. */
 void rw_system_share(const PgQuery__Node *statement, const rw_catalog *catalog, unsigned shared,
-                     rw_star_texts *texts);
+                     rw_edit_writer *texts);
 
 #endif

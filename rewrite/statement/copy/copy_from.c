@@ -193,7 +193,7 @@ static size_t count_columns(const reader *in)
 static size_t column_of(const reader *in, size_t i)
 {
     if (in->copy->n_attlist > 0)
-        return rw_table_column(in->table, pgw_slice_str(rw_star_name(in->copy->attlist[i])));
+        return rw_table_column(in->table, pgw_slice_str(rw_name_of_node(in->copy->attlist[i])));
     size_t column = 0;
     for (;; column++)
         if (is_copied(in->table, column) && i-- == 0)
@@ -205,7 +205,7 @@ static bool is_listed(const PgQuery__Node *arg, const char *column)
     if (arg == NULL || arg->node_case != PG_QUERY__NODE__NODE_LIST)
         return arg != NULL && arg->node_case == PG_QUERY__NODE__NODE_A_STAR;
     for (size_t i = 0; i < arg->list->n_items; i++)
-        if (strcmp(rw_star_name(arg->list->items[i]), column) == 0)
+        if (strcmp(rw_name_of_node(arg->list->items[i]), column) == 0)
             return true;
     return false;
 }
@@ -219,7 +219,7 @@ static unsigned char force_of(const reader *in, const char *column)
 static bool lists(const PgQuery__CopyStmt *copy, const char *column)
 {
     for (size_t i = 0; i < copy->n_attlist; i++)
-        if (strcmp(rw_star_name(copy->attlist[i]), column) == 0)
+        if (strcmp(rw_name_of_node(copy->attlist[i]), column) == 0)
             return true;
     return false;
 }
@@ -394,7 +394,7 @@ static bool check_column(const reader *in, const size_t *columns, size_t i)
     pgw_error *error = in->reading->error;
     if (columns[i] == table->column_count)
         return pgw_fail(error, "42703", "column \"%s\" of relation \"%s\" does not exist",
-                        rw_star_name(in->copy->attlist[i]), table->name);
+                        rw_name_of_node(in->copy->attlist[i]), table->name);
     return !is_twice(columns, i) ||
            pgw_fail(error, "42701", "column \"%s\" specified more than once",
                     table->columns[columns[i]].name);
@@ -431,7 +431,7 @@ bool rw_copy_from_read_whole(const PgQuery__CopyStmt *copy, const rw_table *tabl
 
 /* --- how it is sent --- */
 
-static void put_columns(rw_star_texts *texts, const PgQuery__CopyStmt *copy, const rw_table *table)
+static void put_columns(rw_edit_writer *texts, const PgQuery__CopyStmt *copy, const rw_table *table)
 {
     const rw_column *drawn = drawn_column(copy, table);
     pgw_buf text = {0};
@@ -449,27 +449,27 @@ static void put_columns(rw_star_texts *texts, const PgQuery__CopyStmt *copy, con
     rw_add_identifier(&text, table->columns[table->hash_column].name);
     pgw_buf_add_str(&text, copy->n_attlist > 0 ? "" : ")");
     if (copy->n_attlist > 0)
-        rw_star_put_behind(texts, rw_star_argument(texts, at, copy->n_attlist - 1), &text);
+        rw_edit_put_behind(texts, rw_edit_argument(texts, at, copy->n_attlist - 1), &text);
     else
-        rw_star_put_after(texts, at, 0, &text);
+        rw_edit_put_after(texts, at, 0, &text);
 }
 
 /* FREEZE, FREEZE value in a list of options, or the word alone in the older form. */
-static void unfreeze(rw_star_texts *texts, const PgQuery__DefElem *option)
+static void unfreeze(rw_edit_writer *texts, const PgQuery__DefElem *option)
 {
     pgw_buf text = {0};
     size_t at = rw_token_at(texts->tokens, texts->count, option->location) + 1;
     bool older = option->arg != NULL && option->arg->node_case == PG_QUERY__NODE__NODE_BOOLEAN;
     pgw_buf_add_str(&text, older ? " " : " false");
     if (older)
-        rw_star_put_relation(texts, option->location, &text);
+        rw_edit_put_relation(texts, option->location, &text);
     else if (option->arg == NULL)
-        rw_star_put_after(texts, option->location, 0, &text);
+        rw_edit_put_after(texts, option->location, 0, &text);
     else if (at < texts->count)
-        rw_star_put_relation(texts, (int32_t)texts->tokens[at].start, &text);
+        rw_edit_put_relation(texts, (int32_t)texts->tokens[at].start, &text);
 }
 
-void rw_copy_from_put(rw_star_texts *texts, const PgQuery__CopyStmt *copy, const rw_table *table)
+void rw_copy_from_put(rw_edit_writer *texts, const PgQuery__CopyStmt *copy, const rw_table *table)
 {
     put_columns(texts, copy, table);
     for (size_t i = 0; table->in_parts && i < copy->n_options; i++)

@@ -8,7 +8,7 @@
 #include "protocol/copy/rows.h"
 #include "rewrite/hash/table.h"
 #include "rewrite/lex/encoding.h"
-#include "rewrite/statement/edit/star_text.h"
+#include "rewrite/statement/edit/edit_writer.h"
 
 typedef struct rw_copy {
     const rw_table *table;
@@ -44,7 +44,7 @@ void rw_copy_encode(rw_copy *copy, rw_encoding encoding, const char *server);
 /* Puts a list of columns with the drawn one and the hash column at its end in the place of the
  * client's, and turns FREEZE off where the table is in partitions, for which PostgreSQL refuses it.
  */
-void rw_copy_from_put(rw_star_texts *texts, const PgQuery__CopyStmt *copy, const rw_table *table);
+void rw_copy_from_put(rw_edit_writer *texts, const PgQuery__CopyStmt *copy, const rw_table *table);
 /* How many fields are added to each row. */
 static inline size_t rw_copy_added(const rw_copy *copy)
 {

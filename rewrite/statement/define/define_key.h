@@ -9,7 +9,7 @@
 
 #include "rewrite/hash/table.h"
 #include "rewrite/lex/lexer.h"
-#include "rewrite/statement/edit/stars.h"
+#include "rewrite/statement/edit/token_edits.h"
 
 #include <pg_query/pg_query.pb-c.h>
 

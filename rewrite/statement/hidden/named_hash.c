@@ -7,13 +7,13 @@
 typedef struct rw_named {
     struct rw_named *next;
     const PgQuery__ColumnRef *at;
-    const rw_star_item *item;  /* the item whose hash column the name would find */
-    const rw_star_item *other; /* another item that the name may mean; NULL: none */
-    bool many;                 /* the name may mean more than one other item */
+    const rw_query_scope_item *item;  /* the item whose hash column the name would find */
+    const rw_query_scope_item *other; /* another item that the name may mean; NULL: none */
+    bool many;                        /* the name may mean more than one other item */
 } rw_named;
 
 /* Whether `name` is the hash column of the item's table, and that is strict. */
-static bool is_hash(const rw_star_item *item, const char *name)
+static bool is_hash(const rw_query_scope_item *item, const char *name)
 {
     const rw_table *table = item->table;
     return table != NULL && table->strict && table->hash_column < table->column_count &&
@@ -22,23 +22,23 @@ static bool is_hash(const rw_star_item *item, const char *name)
 
 static const char *last_name(const PgQuery__ColumnRef *at)
 {
-    return at->n_fields > 0 ? rw_star_name(at->fields[at->n_fields - 1]) : "";
+    return at->n_fields > 0 ? rw_name_of_node(at->fields[at->n_fields - 1]) : "";
 }
 
 /* --- what a name means --- */
 
 /* Whether the item may have a column `name`. Columns of tables that are not configured are not
  * known. */
-static bool may_have(const rw_star_item *item, const char *name)
+static bool may_have(const rw_query_scope_item *item, const char *name)
 {
     return item->table == NULL ||
            rw_table_column(item->table, pgw_slice_str(name)) < item->table->column_count;
 }
 
 /* The name alone: where it is found first. True: the search is over. */
-static bool look_in(const rw_star_scope *scope, const char *name, rw_named *out)
+static bool look_in(const rw_query_scope *scope, const char *name, rw_named *out)
 {
-    for (const rw_star_item *it = scope->items; it != NULL; it = it->next) {
+    for (const rw_query_scope_item *it = scope->items; it != NULL; it = it->next) {
         if (is_hash(it, name)) {
             out->item = it;
         } else if (may_have(it, name)) {
@@ -50,19 +50,19 @@ static bool look_in(const rw_star_scope *scope, const char *name, rw_named *out)
 }
 
 /* `t.name`, perhaps with a schema before it */
-static bool find_in(const rw_named_hashes *hashes, const rw_star_scope *scope, rw_named *out)
+static bool find_in(const rw_named_hashes *hashes, const rw_query_scope *scope, rw_named *out)
 {
     size_t last = out->at->n_fields - 1;
-    const char *of = rw_star_name(out->at->fields[last - 1]);
-    const char *schema = last > 1 ? rw_star_name(out->at->fields[last - 2]) : "";
-    out->item = rw_star_find(scope, schema, of);
+    const char *of = rw_name_of_node(out->at->fields[last - 1]);
+    const char *schema = last > 1 ? rw_name_of_node(out->at->fields[last - 2]) : "";
+    out->item = rw_query_scope_find(scope, schema, of);
     if (out->item == NULL)
-        out->item = rw_star_find(hashes->inserted, schema, of);
+        out->item = rw_query_scope_find(hashes->inserted, schema, of);
     bool ambiguous = out->item != NULL && out->item->twin && schema[0] == '\0';
     return out->item != NULL && !ambiguous && is_hash(out->item, last_name(out->at));
 }
 
-static bool find(const rw_named_hashes *hashes, const rw_star_scope *scope, rw_named *out)
+static bool find(const rw_named_hashes *hashes, const rw_query_scope *scope, rw_named *out)
 {
     if (out->at->n_fields > 1)
         return find_in(hashes, scope, out);
@@ -72,7 +72,7 @@ static bool find(const rw_named_hashes *hashes, const rw_star_scope *scope, rw_n
     return hashes->inserted != NULL && look_in(hashes->inserted, last_name(out->at), out);
 }
 
-void rw_named_note(rw_named_hashes *hashes, const rw_star_scope *scope,
+void rw_named_note(rw_named_hashes *hashes, const rw_query_scope *scope,
                    const PgQuery__ColumnRef *at)
 {
     rw_named named = {.at = at};
@@ -100,7 +100,7 @@ static pgw_error *deny(rw_named_hashes *hashes, const char *sqlstate, const char
     return error;
 }
 
-void rw_named_call(rw_named_hashes *hashes, const rw_star_item *row, const char *name,
+void rw_named_call(rw_named_hashes *hashes, const rw_query_scope_item *row, const char *name,
                    int32_t location)
 {
     if (hashes->denied || !is_hash(row, name))
@@ -112,7 +112,7 @@ void rw_named_call(rw_named_hashes *hashes, const rw_star_item *row, const char 
                    "You might need to add explicit type casts.");
 }
 
-void rw_named_selection(rw_named_hashes *hashes, const rw_star_item *row, const char *name,
+void rw_named_selection(rw_named_hashes *hashes, const rw_query_scope_item *row, const char *name,
                         int32_t location)
 {
     if (hashes->denied || !is_hash(row, name))
@@ -124,7 +124,7 @@ void rw_named_selection(rw_named_hashes *hashes, const rw_star_item *row, const 
 
 void rw_named_listed(rw_named_hashes *hashes, const rw_table *table, const char *name)
 {
-    if (hashes->denied || !is_hash(&(rw_star_item){.table = table}, name))
+    if (hashes->denied || !is_hash(&(rw_query_scope_item){.table = table}, name))
         return;
     char *message =
         pgw_arena_printf(hashes->reading->arena, "column \"%s\" of relation \"%s\" does not exist",
@@ -147,7 +147,7 @@ static void deny_named(rw_named_hashes *hashes, const rw_named *named)
         at->n_fields == 1
             ? pgw_arena_printf(arena, "column \"%s\" does not exist", last_name(at))
             : pgw_arena_printf(arena, "column %s.%s does not exist",
-                               rw_star_name(at->fields[at->n_fields - 2]), last_name(at));
+                               rw_name_of_node(at->fields[at->n_fields - 2]), last_name(at));
     deny(hashes, "42703", message, at->location);
 }
 
@@ -159,12 +159,12 @@ static bool is_certain(const rw_named *it)
     return it->at->n_fields > 1 && !renamed;
 }
 
-void rw_named_judge(rw_named_hashes *hashes, rw_star_texts *texts)
+void rw_named_judge(rw_named_hashes *hashes, rw_edit_writer *texts)
 {
     for (const rw_named *it = hashes->list; it != NULL; it = it->next)
-        if (is_certain(it) || !rw_star_is_wrapped(it->item)) {
+        if (is_certain(it) || !rw_query_scope_is_wrapped(it->item)) {
             if (it->other != NULL && !it->many)
-                rw_star_put_qualifier(texts, it->at, it->other);
+                rw_edit_put_qualifier(texts, it->at, it->other);
             else if (!hashes->denied)
                 deny_named(hashes, it);
         }

@@ -6,13 +6,13 @@
 
 #include <string.h>
 
-static bool is_in_parts(const rw_star_item *item)
+static bool is_in_parts(const rw_query_scope_item *item)
 {
     return item != NULL && item->table != NULL && !item->made && item->table->in_parts &&
            !item->table->listed;
 }
 
-void rw_row_places_write(rw_row_places *places, const rw_star_item *item)
+void rw_row_places_write(rw_row_places *places, const rw_query_scope_item *item)
 {
     if (is_in_parts(item))
         places->written = item->table;
@@ -20,11 +20,11 @@ void rw_row_places_write(rw_row_places *places, const rw_star_item *item)
 
 /* What a system column without a name before it is of, if there is one in parts: beside another one
  * that has it PostgreSQL takes the name for ambiguous. `only`: it stands there alone. */
-static const rw_star_item *bare_item(const rw_star_scope *scope, bool *only)
+static const rw_query_scope_item *bare_item(const rw_query_scope *scope, bool *only)
 {
     while (scope != NULL && scope->items == NULL)
         scope = scope->outer;
-    const rw_star_item *item = scope != NULL ? scope->items : NULL;
+    const rw_query_scope_item *item = scope != NULL ? scope->items : NULL;
     *only = item != NULL && item->next == NULL;
     while (item != NULL && !is_in_parts(item))
         item = item->next;
@@ -38,7 +38,7 @@ static void note_ctid(rw_row_places *places, const PgQuery__ColumnRef *at)
 }
 
 /* A query, so that what is shown by it has the name of its column. */
-static void put_table(rw_star_texts *texts, const PgQuery__ColumnRef *at, const rw_table *table)
+static void put_table(rw_edit_writer *texts, const PgQuery__ColumnRef *at, const rw_table *table)
 {
     pgw_buf text = {0};
     pgw_buf_add_str(&text, " (select pg_catalog.to_regclass(pg_catalog.format('%I.%I', ");
@@ -46,7 +46,7 @@ static void put_table(rw_star_texts *texts, const PgQuery__ColumnRef *at, const 
     pgw_buf_add_str(&text, ", ");
     rw_add_name_constant(&text, pgw_slice_str(table->name));
     pgw_buf_add_str(&text, "))::pg_catalog.oid as tableoid) ");
-    rw_star_put_reference(texts, at, &text);
+    rw_edit_put_reference(texts, at, &text);
 }
 
 /* Whether `tableoid` alone may be something that the statement calls so; read once. */
@@ -58,12 +58,12 @@ static bool is_taken(rw_row_places *places)
     return places->taken;
 }
 
-bool rw_row_places_note(rw_row_places *places, rw_star_texts *texts, const rw_star_scope *scope,
-                        const PgQuery__ColumnRef *at, const rw_star_item *of)
+bool rw_row_places_note(rw_row_places *places, rw_edit_writer *texts, const rw_query_scope *scope,
+                        const PgQuery__ColumnRef *at, const rw_query_scope_item *of)
 {
-    const char *name = at->n_fields > 0 ? rw_star_name(at->fields[at->n_fields - 1]) : "";
+    const char *name = at->n_fields > 0 ? rw_name_of_node(at->fields[at->n_fields - 1]) : "";
     bool sure = true;
-    const rw_star_item *item = at->n_fields == 1 ? bare_item(scope, &sure) : of;
+    const rw_query_scope_item *item = at->n_fields == 1 ? bare_item(scope, &sure) : of;
     if (!is_in_parts(item))
         return false;
     bool placed = strcmp(name, "tableoid") == 0 && sure && !item->absent &&
@@ -76,7 +76,7 @@ bool rw_row_places_note(rw_row_places *places, rw_star_texts *texts, const rw_st
 }
 
 void rw_row_places_select(rw_row_places *places, const PgQuery__ColumnRef *row,
-                          const rw_star_item *of, const char *name)
+                          const rw_query_scope_item *of, const char *name)
 {
     if (is_in_parts(of) && strcmp(name, "ctid") == 0)
         note_ctid(places, row);

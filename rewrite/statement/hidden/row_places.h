@@ -7,7 +7,7 @@
 #define RW_ROW_PLACES_H
 
 #include "protocol/error.h"
-#include "rewrite/statement/edit/star_text.h"
+#include "rewrite/statement/edit/edit_writer.h"
 
 /* What is known of a statement while it is looked through; begins as zeros but for `statement`. */
 typedef struct rw_row_places {
@@ -18,14 +18,14 @@ typedef struct rw_row_places {
 } rw_row_places;
 
 /* Notes that the statement writes the item. */
-void rw_row_places_write(rw_row_places *places, const rw_star_item *item);
+void rw_row_places_write(rw_row_places *places, const rw_query_scope_item *item);
 /* Notes a reference in the query `scope`. `of`: the item that is named before it, or NULL. True:
  * something stands in its place. */
-bool rw_row_places_note(rw_row_places *places, rw_star_texts *texts, const rw_star_scope *scope,
-                        const PgQuery__ColumnRef *at, const rw_star_item *of);
+bool rw_row_places_note(rw_row_places *places, rw_edit_writer *texts, const rw_query_scope *scope,
+                        const PgQuery__ColumnRef *at, const rw_query_scope_item *of);
 /* Notes `(row).name` or `name(row)`. */
 void rw_row_places_select(rw_row_places *places, const PgQuery__ColumnRef *row,
-                          const rw_star_item *of, const char *name);
+                          const rw_query_scope_item *of, const char *name);
 /* Judges once all is noted. False: the error of `reading` is filled. */
 PGW_MUST_CHECK bool rw_row_places_judge(const rw_row_places *places, pgw_slice text,
                                         const pgw_reading *reading);

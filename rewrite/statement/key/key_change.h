@@ -6,7 +6,7 @@
 #define RW_KEY_CHANGE_H
 
 #include "rewrite/hash/table.h"
-#include "rewrite/statement/edit/stars.h"
+#include "rewrite/statement/edit/token_edits.h"
 
 #include <pg_query/pg_query.pb-c.h>
 
@@ -25,7 +25,7 @@ typedef struct rw_key_change {
     size_t count;
     const rw_new_value *values; /* new values in the order of the hash key */
     size_t value_count;
-    bool otherwise;   /* made unless the parameters leave the key as it is (rw_same) */
+    bool otherwise;   /* made unless the parameters leave the key as it is (rw_equal_parameters) */
     const char *hint; /* what to do where it is refused */
 } rw_key_change;
 

@@ -19,10 +19,10 @@ typedef struct rw_lookup_place {
     uint32_t where; /* index of the token that the condition is put behind: WHERE, ON, or see
                        `wrapped` */
     uint32_t until; /* index of the last token of the WHERE, if all of it is one OR; 0: it is not */
-    bool wrapped; /* a subquery stands in the table's place (stars.h), and the condition goes to its
-                     end */
-    uint32_t keys;  /* how many keys the conditions ask for; 0: the keys of the rows of `other` */
-    uint32_t other; /* index in the catalog of the table that is joined by its hash key */
+    bool wrapped;  /* a subquery stands in the table's place (token_edits.h), and the condition goes
+                      to its  end */
+    uint32_t keys; /* how many keys the conditions ask for; 0: the keys of the rows of `other` */
+    uint32_t other;        /* index in the catalog of the table that is joined by its hash key */
     uint32_t other_called; /* offset in the map's names of what the statement calls `other` */
     uint32_t cells;  /* index of the first cell in the map; each key has hash_key_count cells */
     uint32_t array;  /* 1 + the cell of the only key that is an array of values; 0: none is */

@@ -22,7 +22,7 @@ typedef const PgQuery__Node *node;
 typedef struct finder {
     rw_tokens tokens;
     const rw_catalog *catalog;
-    const rw_star_map *stars;
+    const rw_token_edits *stars;
     bool copies;             /* COPY takes no parameters */
     bool keeps;              /* the statement is SQL's PREPARE */
     uint32_t queries, query; /* how many queries were met; the number of the current one */
@@ -196,7 +196,7 @@ static bool look_up(finder *find, const asked *by, const rw_from_item *of)
                              .bare = of->bare};
     int name = rw_where_token(&find->tokens, of->location);
     place.name = (uint32_t)name;
-    place.wrapped = name != NONE && rw_stars_wrap(find->stars, (uint32_t)name, &place.where);
+    place.wrapped = name != NONE && rw_token_edits_wrap(find->stars, (uint32_t)name, &place.where);
     if (has_where(find, &place) || (!place.wrapped && is_renamed_and_kept(find, of)))
         return false;
     place.keys = add_asked(find, by, of, &place.array);
@@ -237,7 +237,7 @@ static bool is_wrapped(const finder *find, const rw_from_item *of)
 {
     uint32_t end;
     int name = rw_where_token(&find->tokens, of->location);
-    return name != NONE && rw_stars_wrap(find->stars, (uint32_t)name, &end);
+    return name != NONE && rw_token_edits_wrap(find->stars, (uint32_t)name, &end);
 }
 
 /* Rows of two tables whose hash keys are equal have equal hashes. */
@@ -374,7 +374,7 @@ static bool may_look_up(const PgQuery__Node *statement)
 }
 
 const rw_lookup_map *rw_lookup_find(const PgQuery__Node *statement, pgw_slice text,
-                                    const rw_catalog *catalog, const rw_star_map *stars,
+                                    const rw_catalog *catalog, const rw_token_edits *stars,
                                     pgw_arena *arena)
 {
     finder find = {.tokens = {.text = text},

@@ -5,7 +5,7 @@
 #ifndef RW_LOOKUP_TREE_H
 #define RW_LOOKUP_TREE_H
 
-#include "rewrite/statement/edit/stars.h"
+#include "rewrite/statement/edit/token_edits.h"
 #include "rewrite/statement/lookup/lookup.h"
 
 #include <pg_query/pg_query.pb-c.h>
@@ -14,7 +14,7 @@
  * standard_conforming_strings is on. `stars` (NULL: none) are the other changes of the text. A
  * lookup that is not understood is left out: the statement is right without. */
 const rw_lookup_map *rw_lookup_find(const PgQuery__Node *statement, pgw_slice text,
-                                    const rw_catalog *catalog, const rw_star_map *stars,
+                                    const rw_catalog *catalog, const rw_token_edits *stars,
                                     pgw_arena *arena);
 
 #endif

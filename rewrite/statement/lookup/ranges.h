@@ -8,7 +8,7 @@
 
 #include "rewrite/hash/table.h"
 #include "rewrite/lex/lexer.h"
-#include "rewrite/statement/edit/stars.h"
+#include "rewrite/statement/edit/token_edits.h"
 
 typedef enum rw_range_piece_kind {
     RW_RANGE_TEXT,   /* Bytes of the map. */

@@ -21,7 +21,7 @@ typedef const PgQuery__Node *node;
 typedef struct finder {
     rw_tokens tokens;
     const rw_catalog *catalog;
-    const rw_star_map *stars;
+    const rw_token_edits *stars;
     const rw_lookup_map *lookups;
     rw_from_ctes ctes;
     node written_out; /* The last WHERE whose comparisons of rows were written out. */
@@ -421,7 +421,7 @@ static bool is_taken(const finder *find, const rw_from_item *of)
 {
     uint32_t end;
     int name = rw_where_token(&find->tokens, of->location);
-    bool taken = name == RW_NO_TOKEN || rw_stars_wrap(find->stars, (uint32_t)name, &end);
+    bool taken = name == RW_NO_TOKEN || rw_token_edits_wrap(find->stars, (uint32_t)name, &end);
     for (uint32_t i = 0; find->lookups != NULL && i < find->lookups->place_count && !taken; i++) {
         const rw_lookup_place *place = &find->lookups->places[i];
         taken = place->keys > 0 && place->name == (uint32_t)name;
@@ -482,7 +482,7 @@ static bool has_ranges(const rw_catalog *catalog)
 }
 
 rw_ranges_found rw_ranges_find(const PgQuery__Node *statement, pgw_slice text,
-                               const rw_catalog *catalog, const rw_star_map *stars,
+                               const rw_catalog *catalog, const rw_token_edits *stars,
                                const rw_lookup_map *lookups, pgw_arena *arena)
 {
     finder find = {

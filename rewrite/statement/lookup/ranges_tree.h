@@ -6,7 +6,7 @@
 #ifndef RW_RANGES_TREE_H
 #define RW_RANGES_TREE_H
 
-#include "rewrite/statement/edit/stars.h"
+#include "rewrite/statement/edit/token_edits.h"
 #include "rewrite/statement/lookup/lookup.h"
 #include "rewrite/statement/lookup/ranges.h"
 
@@ -21,7 +21,7 @@ typedef struct rw_ranges_found {
  * standard_conforming_strings is on. Left out are tables that `lookups` (NULL: none) asks for by
  * their whole hash key, and those in whose place `stars` (NULL: none) put a subquery. */
 rw_ranges_found rw_ranges_find(const PgQuery__Node *statement, pgw_slice text,
-                               const rw_catalog *catalog, const rw_star_map *stars,
+                               const rw_catalog *catalog, const rw_token_edits *stars,
                                const rw_lookup_map *lookups, pgw_arena *arena);
 
 #endif

@@ -141,7 +141,7 @@ static rw_tree_answer ask_tree(const candidate *it, rw_tree_found *found, pgw_er
 
 static void keep_same(const candidate *it, const rw_tree_found *found)
 {
-    rw_same *same = pgw_arena_alloc(it->in->arena, found->same_count * sizeof *same);
+    rw_equal_parameters *same = pgw_arena_alloc(it->in->arena, found->same_count * sizeof *same);
     memcpy(same, found->same, found->same_count * sizeof *same);
     it->out->same = same;
     it->out->same_count = found->same_count;
@@ -155,7 +155,7 @@ static void read_found(const candidate *it, const rw_tree_found *found)
         it->out->lookup_count = rw_lookups_read(found->lookups, it->lexer, &it->in->names.view,
                                                 it->in->env, it->in->arena, &lookups);
     if (found->stars != NULL && !found->inserts)
-        it->out->star_count = rw_stars_read(found->stars, it->lexer, it->in->arena, &stars);
+        it->out->star_count = rw_token_edits_read(found->stars, it->lexer, it->in->arena, &stars);
     if (found->ranges != NULL)
         it->out->star_count = rw_ranges_read(found->ranges, it->lexer, &it->in->names.view,
                                              it->in->arena, &stars, it->out->star_count);
@@ -234,7 +234,7 @@ static void put_stars(const candidate *it)
         refuse(it, &error);
     if (answer != RW_TREE_HARMLESS || found.stars == NULL)
         return;
-    size_t count = rw_stars_read(found.stars, it->lexer, it->in->arena, &stars);
+    size_t count = rw_token_edits_read(found.stars, it->lexer, it->in->arena, &stars);
     for (size_t i = 0; i < count; i++)
         rw_insert_splice(
             it->out->insert,

@@ -12,7 +12,7 @@ typedef struct rw_shape_cache_entry {
     uint64_t hash;
     bool inserts;
     rw_lookup_map *lookups; /* NULL: none */
-    rw_star_map *stars;     /* NULL: none */
+    rw_token_edits *stars;  /* NULL: none */
     rw_range_map *ranges;   /* NULL: none */
     rw_read_map *reads;     /* NULL: none */
     size_t len;
@@ -98,7 +98,7 @@ void rw_shape_cache_add(rw_shape_cache *cache, const rw_shape *shape, rw_shape_s
     it->hash = XXH3_64bits(shape->bytes, shape->len);
     it->inserts = said.inserts;
     it->lookups = said.lookups != NULL ? rw_lookup_map_copy(said.lookups) : NULL;
-    it->stars = said.stars != NULL ? rw_star_map_copy(said.stars) : NULL;
+    it->stars = said.stars != NULL ? rw_token_edits_copy(said.stars) : NULL;
     it->ranges = said.ranges != NULL ? rw_range_map_copy(said.ranges) : NULL;
     it->reads = said.reads != NULL ? rw_read_map_copy(said.reads) : NULL;
     it->len = shape->len;

@@ -5,7 +5,7 @@
 #ifndef RW_SHAPE_CACHE_H
 #define RW_SHAPE_CACHE_H
 
-#include "rewrite/statement/edit/stars.h"
+#include "rewrite/statement/edit/token_edits.h"
 #include "rewrite/statement/lookup/lookup.h"
 #include "rewrite/statement/lookup/ranges.h"
 #include "rewrite/statement/lookup/reads.h"
@@ -24,7 +24,7 @@ typedef struct rw_shape_cache {
 typedef struct rw_shape_said {
     bool inserts;
     const rw_lookup_map *lookups; /* NULL: none; the cache owns it until the next is added */
-    const rw_star_map *stars;     /* NULL: none; owned like `lookups` */
+    const rw_token_edits *stars;  /* NULL: none; owned like `lookups` */
     const rw_range_map *ranges;   /* NULL: none; owned like `lookups` */
     const rw_read_map *reads;     /* NULL: none; owned like `lookups` */
 } rw_shape_said;

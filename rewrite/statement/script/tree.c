@@ -8,7 +8,7 @@
 #include "rewrite/statement/tree/readable.h"
 #include "rewrite/statement/lookup/sql_prepare.h"
 #include "rewrite/statement/key/keeps_key.h"
-#include "rewrite/statement/hidden/stars_tree.h"
+#include "rewrite/statement/hidden/hidden_stars.h"
 #include "rewrite/statement/key/unseen_key.h"
 #include "rewrite/statement/tree/walk.h"
 #include "rewrite/statement/words/write_scan.h"
@@ -80,12 +80,12 @@ static bool note_same(walker *walk, const rw_column *column, int32_t set, int32_
 {
     rw_tree_found *found = walk->found;
     if (walk->spared != NULL || strcmp(walk->inside, "PREPARE") == 0 ||
-        found->same_count == RW_SAME_MAX || set < 1 || set > UINT16_MAX || where < 1 ||
+        found->same_count == RW_EQUAL_PARAMETERS_MAX || set < 1 || set > UINT16_MAX || where < 1 ||
         where > UINT16_MAX || count_uses(walk, set) != (set == where ? 2 : 1) ||
         (set != where && count_uses(walk, where) != 1))
         return false;
     found->same[found->same_count++] =
-        (rw_same){(unsigned short)set, (unsigned short)where, column->type};
+        (rw_equal_parameters){(unsigned short)set, (unsigned short)where, column->type};
     return true;
 }
 
@@ -421,9 +421,9 @@ static rw_tree_answer check(walker *walk, const PgQuery__ParseResult *result, pg
     if (found->change.otherwise && found->same_count != walk->same_count)
         /* Another UPDATE in the statement needs equal parameters, too. */
         found->change = (rw_key_change){.table = NULL};
-    rw_stars_found shown;
-    if (!rw_stars_find(top, walk->text, walk->catalog,
-                       &(pgw_reading){walk->env, arena, walk->error}, &shown)) {
+    rw_hidden_stars shown;
+    if (!rw_hidden_stars_find(top, walk->text, walk->catalog,
+                              &(pgw_reading){walk->env, arena, walk->error}, &shown)) {
         found->denied = true;
         return RW_TREE_REFUSED;
     }

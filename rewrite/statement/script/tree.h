@@ -29,11 +29,12 @@ typedef enum rw_tree_answer {
 typedef struct rw_tree_found {
     bool inserts;  /* it is an INSERT into a configured table */
     bool by_value; /* constants or parameters decide: other texts of its shape may differ */
-    rw_same same[RW_SAME_MAX]; /* pairs of parameters that must be equal for it to be harmless */
+    rw_equal_parameters same[RW_EQUAL_PARAMETERS_MAX]; /* pairs of parameters that must be equal for
+                                                          it to be harmless */
     size_t same_count;
     rw_key_change change; /* the change of a key, with which it is harmless; by_value is set */
     const rw_lookup_map *lookups; /* rows that it asks for by their hash key; NULL: none */
-    const rw_star_map *stars;     /* what it shows of a hash column; NULL: nothing */
+    const rw_token_edits *stars;  /* what it shows of a hash column; NULL: nothing */
     const rw_range_map *ranges; /* What is put in for reads by ranges of the key; NULL: nothing. */
     const rw_read_map *reads;   /* how it reads configured tables; NULL: it reads none */
     const rw_sql_prepare *prepares; /* NULL: it is no PREPARE, or one of unknown types */

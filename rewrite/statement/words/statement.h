@@ -45,12 +45,12 @@ typedef enum rw_effect {
 
 /* Two parameters, from 1, that a statement may be run with only if they have the same value: SET
  * and WHERE give it to a column that the hash is made of. */
-typedef struct rw_same {
+typedef struct rw_equal_parameters {
     unsigned short set, where; /* parameter numbers, which may be the same */
     uint32_t type;             /* type of the column, which the parameters may be declared as */
-} rw_same;
+} rw_equal_parameters;
 
-enum { RW_SAME_MAX = 4 };
+enum { RW_EQUAL_PARAMETERS_MAX = 4 };
 
 typedef struct rw_statement {
     rw_statement_kind kind;
@@ -63,9 +63,9 @@ typedef struct rw_statement {
     pgw_slice path;      /* SET search_path: the schema that is searched first, if that is sure */
     bool setting_simple; /* SET [SESSION] x = one constant: the value above is exact */
     rw_insert *insert;
-    const rw_same *same;      /* FORWARD: parameters that must be equal; arena-owned */
-    size_t same_count;        /* no more than RW_SAME_MAX */
-    const rw_lookup *lookups; /* FORWARD: lookups of the statement; arena-owned */
+    const rw_equal_parameters *same; /* FORWARD: parameters that must be equal; arena-owned */
+    size_t same_count;               /* no more than RW_EQUAL_PARAMETERS_MAX */
+    const rw_lookup *lookups;        /* FORWARD: lookups of the statement; arena-owned */
     size_t lookup_count;
     const rw_read_map *reads; /* How a FORWARD statement reads configured tables; arena-owned; NULL:
                                  it reads none, or is only planned. */

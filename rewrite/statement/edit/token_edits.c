@@ -1,13 +1,13 @@
-#include "rewrite/statement/edit/stars.h"
+#include "rewrite/statement/edit/token_edits.h"
 
 #include <string.h>
 
-rw_star_map *rw_star_map_copy(const rw_star_map *map)
+rw_token_edits *rw_token_edits_copy(const rw_token_edits *map)
 {
     return memcpy(pgw_alloc(map->size), map, map->size);
 }
 
-bool rw_stars_wrap(const rw_star_map *map, uint32_t name, uint32_t *last)
+bool rw_token_edits_wrap(const rw_token_edits *map, uint32_t name, uint32_t *last)
 {
     for (uint32_t i = 0; map != NULL && i < map->count; i++)
         if (map->list[i].wraps == name + 1) {
@@ -49,7 +49,8 @@ static pgw_slice fit(pgw_slice put, pgw_slice text, size_t start, size_t end)
     return put;
 }
 
-size_t rw_stars_read(const rw_star_map *map, rw_lexer lexer, pgw_arena *arena, rw_change **out)
+size_t rw_token_edits_read(const rw_token_edits *map, rw_lexer lexer, pgw_arena *arena,
+                           rw_change **out)
 {
     pgw_slice text = lexer.text;
     const char *list = (const char *)(map->list + map->count);
@@ -60,7 +61,7 @@ size_t rw_stars_read(const rw_star_map *map, rw_lexer lexer, pgw_arena *arena, r
     reader at = {.lexer = lexer};
     at.token = rw_lexer_next(&at.lexer);
     for (uint32_t i = 0; i < map->count; i++) {
-        const rw_star *it = &map->list[i];
+        const rw_token_edit *it = &map->list[i];
         go_to(&at, it->from);
         size_t start = it->from < it->to ? at.token.start : at.before.end;
         go_to(&at, it->to);

@@ -4,16 +4,16 @@
  * table's other columns stands in the table's place: the planner pulls it up, and the result is
  * described as if the columns were the table's, which they are.
  */
-#include "rewrite/statement/hidden/stars_tree.h"
+#include "rewrite/statement/hidden/hidden_stars.h"
 
 #include "rewrite/statement/catalog/system_tree.h"
-#include "rewrite/statement/edit/star_scope.h"
+#include "rewrite/statement/edit/query_scope.h"
 #include "rewrite/statement/copy/copy_from.h"
-#include "rewrite/statement/edit/star_text.h"
+#include "rewrite/statement/edit/edit_writer.h"
 #include "rewrite/statement/hidden/named_hash.h"
 #include "rewrite/statement/hidden/row_places.h"
-#include "rewrite/statement/hidden/star_groups.h"
-#include "rewrite/statement/hidden/star_names.h"
+#include "rewrite/statement/hidden/hash_groups.h"
+#include "rewrite/statement/hidden/subquery_names.h"
 #include "rewrite/statement/tree/any_row.h"
 #include "rewrite/statement/tree/taken_name.h"
 #include "rewrite/statement/tree/walk.h"
@@ -29,8 +29,8 @@ typedef struct shown {
     struct shown *next;
     const PgQuery__ColumnRef *at;
     const PgQuery__RangeVar *table; /* TABLE name; else NULL */
-    const rw_star_scope *scope;     /* the scope whose items a bare `*` shows; NULL: see `item` */
-    rw_star_item *item;             /* item that is shown; both NULL: the reference stays */
+    const rw_query_scope *scope;    /* the scope whose items a bare `*` shows; NULL: see `item` */
+    rw_query_scope_item *item;      /* item that is shown; both NULL: the reference stays */
     bool row;                       /* the item is shown as one row, not as columns */
 } shown;
 
@@ -45,13 +45,13 @@ typedef struct naming {
 /* A statement while it is looked through. */
 typedef struct finder {
     node statement;
-    rw_star_world world;
-    rw_star_texts texts;
-    rw_star_place place;
+    rw_query_scope_world world;
+    rw_edit_writer texts;
+    rw_query_scope_place place;
     shown *list;
-    rw_star_names names;
-    rw_star_item *ours; /* configured tables of all queries, linked by `older` */
-    rw_star_groups groups;
+    rw_subquery_names names;
+    rw_query_scope_item *ours; /* configured tables of all queries, linked by `older` */
+    rw_hash_groups groups;
     rw_named_hashes hashes;
     rw_row_places places;
     naming *namings; /* what the statement says of the hash columns of tables */
@@ -78,26 +78,26 @@ static bool ends_in_star(const PgQuery__ColumnRef *it)
 }
 
 /* The configured table that the name before the last field means; NULL: none. */
-static rw_star_item *qualifier_of(const finder *find, const PgQuery__ColumnRef *it)
+static rw_query_scope_item *qualifier_of(const finder *find, const PgQuery__ColumnRef *it)
 {
     if (it->n_fields < 2 || it->n_fields > 4)
         return NULL;
-    const char *schema = it->n_fields > 2 ? rw_star_name(it->fields[it->n_fields - 3]) : "";
-    rw_star_item *item =
-        rw_star_find(find->place.scope, schema, rw_star_name(it->fields[it->n_fields - 2]));
+    const char *schema = it->n_fields > 2 ? rw_name_of_node(it->fields[it->n_fields - 3]) : "";
+    rw_query_scope_item *item = rw_query_scope_find(find->place.scope, schema,
+                                                    rw_name_of_node(it->fields[it->n_fields - 2]));
     return item != NULL && item->table != NULL ? item : NULL;
 }
 
 /* The item whose row the reference is, as `t` or `t.*`; NULL: none. A column of that name comes
  * first. */
-static rw_star_item *row_of(const finder *find, const PgQuery__ColumnRef *it)
+static rw_query_scope_item *row_of(const finder *find, const PgQuery__ColumnRef *it)
 {
     if (it == NULL || ends_in_star(it))
         return it == NULL ? NULL : qualifier_of(find, it);
-    const char *name = rw_star_name(it->fields[0]);
-    if (it->n_fields != 1 || rw_star_is_column(find->place.scope, name))
+    const char *name = rw_name_of_node(it->fields[0]);
+    if (it->n_fields != 1 || rw_query_scope_has_column(find->place.scope, name))
         return NULL;
-    rw_star_item *item = rw_star_find(find->place.scope, "", name);
+    rw_query_scope_item *item = rw_query_scope_find(find->place.scope, "", name);
     return item != NULL && item->table != NULL ? item : NULL;
 }
 
@@ -105,17 +105,17 @@ static rw_star_item *row_of(const finder *find, const PgQuery__ColumnRef *it)
 
 static void keep_all(const finder *find)
 {
-    for (const rw_star_scope *scope = find->place.scope; scope != NULL; scope = scope->outer)
-        for (rw_star_item *it = scope->items; it != NULL; it = it->next)
+    for (const rw_query_scope *scope = find->place.scope; scope != NULL; scope = scope->outer)
+        for (rw_query_scope_item *it = scope->items; it != NULL; it = it->next)
             it->stays = true;
 }
 
 /* A subquery has neither system columns nor functions that look like columns. */
-static bool needs_table(const rw_star_item *item, const PgQuery__ColumnRef *it)
+static bool needs_table(const rw_query_scope_item *item, const PgQuery__ColumnRef *it)
 {
-    const char *name = rw_star_name(it->fields[it->n_fields - 1]);
+    const char *name = rw_name_of_node(it->fields[it->n_fields - 1]);
     bool renamed = item->relation->alias != NULL && item->relation->alias->n_colnames > 0;
-    return rw_star_is_system_column(name) ||
+    return rw_is_system_column(name) ||
            (!renamed &&
             rw_table_column(item->table, pgw_slice_str(name)) == item->table->column_count);
 }
@@ -128,31 +128,31 @@ static bool is_listed(const finder *find, const PgQuery__ColumnRef *it)
     return false;
 }
 
-static void note_names(finder *find, const PgQuery__ColumnRef *it, rw_star_item *of)
+static void note_names(finder *find, const PgQuery__ColumnRef *it, rw_query_scope_item *of)
 {
     if (of != NULL)
-        rw_star_names_note(&find->names, find->place.scope, it, of, find->world.arena);
+        rw_subquery_names_note(&find->names, find->place.scope, it, of, find->world.arena);
 }
 
 /* Keeps twins in their places if a reference names one without its schema. */
 static void note_bare(finder *find, const PgQuery__ColumnRef *it)
 {
     if (it->n_fields == 1 || it->n_fields == 2)
-        rw_star_keep_twins(find->place.scope, rw_star_name(it->fields[0]));
+        rw_query_scope_keep_twins(find->place.scope, rw_name_of_node(it->fields[0]));
 }
 
 static void look_at_reference(finder *find, const PgQuery__ColumnRef *it)
 {
     note_bare(find, it);
     rw_named_note(&find->hashes, find->place.scope, it);
-    rw_star_item *row = row_of(find, it), *of = qualifier_of(find, it);
+    rw_query_scope_item *row = row_of(find, it), *of = qualifier_of(find, it);
     if (is_listed(find, it) || it->n_fields == 0 ||
         rw_row_places_note(&find->places, &find->texts, find->place.scope, it, of))
         return;
     if (of != NULL && !ends_in_star(it) && needs_table(of, it))
         of->stays = true;
     note_names(find, it, of);
-    if (it->n_fields == 1 && rw_star_is_system_column(rw_star_name(it->fields[0])))
+    if (it->n_fields == 1 && rw_is_system_column(rw_name_of_node(it->fields[0])))
         keep_all(find);
     if (row == NULL)
         return;
@@ -168,7 +168,7 @@ static void look_at_reference(finder *find, const PgQuery__ColumnRef *it)
 /* A row that must be of the table's type. */
 static void note_typed(finder *find, node argument)
 {
-    rw_star_item *row = row_of(find, reference_of(argument));
+    rw_query_scope_item *row = row_of(find, reference_of(argument));
     if (row == NULL)
         return;
     row->stays = true;
@@ -177,9 +177,10 @@ static void note_typed(finder *find, node argument)
 
 static void look_at_call(finder *find, const PgQuery__FuncCall *call)
 {
-    const rw_star_item *row = call->n_args == 1 ? row_of(find, reference_of(call->args[0])) : NULL;
+    const rw_query_scope_item *row =
+        call->n_args == 1 ? row_of(find, reference_of(call->args[0])) : NULL;
     if (row != NULL && call->n_funcname == 1) {
-        const char *name = rw_star_name(call->funcname[0]);
+        const char *name = rw_name_of_node(call->funcname[0]);
         rw_named_call(&find->hashes, row, name, call->location);
         rw_row_places_select(&find->places, reference_of(call->args[0]), row, name);
     }
@@ -190,7 +191,7 @@ static void look_at_call(finder *find, const PgQuery__FuncCall *call)
 static void look_at_cast(finder *find, const PgQuery__TypeCast *cast)
 {
     const PgQuery__TypeName *type = cast->type_name;
-    const char *name = type->n_names > 0 ? rw_star_name(type->names[type->n_names - 1]) : "";
+    const char *name = type->n_names > 0 ? rw_name_of_node(type->names[type->n_names - 1]) : "";
     if (strcmp(name, "text") != 0 && strcmp(name, "varchar") != 0 && strcmp(name, "record") != 0)
         note_typed(find, cast->arg);
 }
@@ -198,10 +199,10 @@ static void look_at_cast(finder *find, const PgQuery__TypeCast *cast)
 /* `(t).column`: true, then the row itself is not shown. */
 static bool is_selection(finder *find, const PgQuery__AIndirection *it)
 {
-    rw_star_item *row = row_of(find, reference_of(it->arg));
+    rw_query_scope_item *row = row_of(find, reference_of(it->arg));
     if (row == NULL || it->n_indirection == 0)
         return false;
-    const char *name = rw_star_name(it->indirection[0]);
+    const char *name = rw_name_of_node(it->indirection[0]);
     rw_named_selection(&find->hashes, row, name, it->arg->column_ref->location);
     rw_row_places_select(&find->places, it->arg->column_ref, row, name);
     if (name[0] == '\0' && row->written)
@@ -230,8 +231,8 @@ static void enter_with(finder *find, const PgQuery__WithClause *with)
                 look_into(find, cte);
             if (round == 1 && with->recursive)
                 continue;
-            rw_star_cte *known = pgw_arena_alloc(find->world.arena, sizeof *known);
-            *known = (rw_star_cte){find->place.ctes, cte->ctename};
+            rw_with_item *known = pgw_arena_alloc(find->world.arena, sizeof *known);
+            *known = (rw_with_item){find->place.ctes, cte->ctename};
             find->place.ctes = known;
         }
 }
@@ -242,7 +243,7 @@ static const PgQuery__ColumnRef *starred(const finder *find, node target)
     if (target == NULL || target->node_case != PG_QUERY__NODE__NODE_A_INDIRECTION)
         return target != NULL ? reference_of(target) : NULL;
     const PgQuery__AIndirection *it = target->a_indirection;
-    const rw_star_item *row = row_of(find, reference_of(it->arg));
+    const rw_query_scope_item *row = row_of(find, reference_of(it->arg));
     bool star =
         it->n_indirection == 1 && it->indirection[0]->node_case == PG_QUERY__NODE__NODE_A_STAR;
     return star && row != NULL && row->written ? it->arg->column_ref : NULL;
@@ -257,7 +258,9 @@ static void add_targets(finder *find, PgQuery__Node **targets, size_t count,
                           : NULL;
         const PgQuery__ColumnRef *at = starred(find, target);
         bool inside = at != NULL && reference_of(target) == NULL;
-        rw_star_item *of = at == NULL ? NULL : inside ? row_of(find, at) : qualifier_of(find, at);
+        rw_query_scope_item *of = at == NULL ? NULL
+                                  : inside   ? row_of(find, at)
+                                             : qualifier_of(find, at);
         if (at == NULL || (!inside && !ends_in_star(at)) || (at->n_fields > 1 && of == NULL))
             continue;
         shown *it = add(find, at);
@@ -266,32 +269,33 @@ static void add_targets(finder *find, PgQuery__Node **targets, size_t count,
         note_names(find, at, of);
         if (of == NULL)
             it->scope = find->place.scope;
-        for (rw_star_item *one = it->scope != NULL ? it->scope->items : NULL;
+        for (rw_query_scope_item *one = it->scope != NULL ? it->scope->items : NULL;
              one != NULL && it->scope->odd; one = one->next)
             one->wraps = true;
     }
 }
 
-static rw_star_scope *new_scope(finder *find, const PgQuery__WithClause *with)
+static rw_query_scope *new_scope(finder *find, const PgQuery__WithClause *with)
 {
-    rw_star_scope *scope = pgw_arena_alloc(find->world.arena, sizeof *scope);
+    rw_query_scope *scope = pgw_arena_alloc(find->world.arena, sizeof *scope);
     scope->outer = find->place.scope;
     enter_with(find, with);
     return scope;
 }
 
-static rw_star_item *add_written(finder *find, rw_star_scope *scope,
-                                 const PgQuery__RangeVar *relation)
+static rw_query_scope_item *add_written(finder *find, rw_query_scope *scope,
+                                        const PgQuery__RangeVar *relation)
 {
-    rw_star_item *item = rw_star_add_relation(&find->world, &find->place, scope, relation);
+    rw_query_scope_item *item =
+        rw_query_scope_add_relation(&find->world, &find->place, scope, relation);
     item->written = true;
     return item;
 }
 
-static void add_from(finder *find, rw_star_scope *scope, PgQuery__Node **from, size_t count)
+static void add_from(finder *find, rw_query_scope *scope, PgQuery__Node **from, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        rw_star_add_from(&find->world, &find->place, scope, from[i]);
+        rw_query_scope_add_from(&find->world, &find->place, scope, from[i]);
 }
 
 static const char *hash_name(const rw_table *table)
@@ -308,15 +312,15 @@ static const naming *naming_of(finder *find, const rw_table *table)
     if (it != NULL)
         return it;
     it = pgw_arena_alloc(find->world.arena, sizeof *it);
-    bool written = rw_star_texts_name(&find->texts, hash_name(table));
+    bool written = rw_edit_writer_names(&find->texts, hash_name(table));
     bool taken = written && rw_takes_name(find->statement, hash_name(table));
     *it = (naming){find->namings, table, written, taken};
     return find->namings = it;
 }
 
-static void keep_items(finder *find, const rw_star_scope *scope)
+static void keep_items(finder *find, const rw_query_scope *scope)
 {
-    for (rw_star_item *it = scope->items; it != NULL; it = it->next)
+    for (rw_query_scope_item *it = scope->items; it != NULL; it = it->next)
         if (it->table != NULL && !it->made) {
             it->wraps |= it->table->strict && naming_of(find, it->table)->written;
             it->older = find->ours;
@@ -326,30 +330,30 @@ static void keep_items(finder *find, const rw_star_scope *scope)
 
 static void look_at_select(finder *find, const PgQuery__SelectStmt *it)
 {
-    rw_star_scope *scope = new_scope(find, it->with_clause);
+    rw_query_scope *scope = new_scope(find, it->with_clause);
     add_from(find, scope, it->from_clause, it->n_from_clause);
-    rw_star_note_twins(scope);
+    rw_query_scope_note_twins(scope);
     find->place.scope = scope;
     bool named = it->n_from_clause == 1 && scope->items->relation != NULL;
     add_targets(find, it->target_list, it->n_target_list, named ? scope->items->relation : NULL);
     if (find->list != NULL && find->list->scope == scope && find->list->table != NULL)
         scope->items->stays = true;
-    for (rw_star_item *one = scope->items; one != NULL; one = one->next)
+    for (rw_query_scope_item *one = scope->items; one != NULL; one = one->next)
         one->wraps |= one->table != NULL && rw_takes_group(it, hash_name(one->table));
-    rw_star_groups_find(it, scope, find->world.arena, &find->groups);
-    rw_star_names_note_locks(&find->names, scope, it, find->world.arena);
+    rw_hash_groups_find(it, scope, find->world.arena, &find->groups);
+    rw_subquery_names_note_locks(&find->names, scope, it, find->world.arena);
     keep_items(find, scope);
 }
 
 /* The row before and after the write, which RETURNING calls old and new since PostgreSQL 18; what
  * the statement itself calls so comes first. */
-static const rw_star_scope *versions_of(finder *find, const PgQuery__RangeVar *relation)
+static const rw_query_scope *versions_of(finder *find, const PgQuery__RangeVar *relation)
 {
     static const char *const names[] = {"old", "new"};
-    rw_star_scope *scope = pgw_arena_alloc(find->world.arena, sizeof *scope);
+    rw_query_scope *scope = pgw_arena_alloc(find->world.arena, sizeof *scope);
     scope->outer = find->place.scope;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        rw_star_item *version = add_written(find, scope, relation);
+        rw_query_scope_item *version = add_written(find, scope, relation);
         version->called = names[i];
         version->absent = true; /* a row that is made has no old one, and a deleted one no new */
     }
@@ -359,13 +363,13 @@ static const rw_star_scope *versions_of(finder *find, const PgQuery__RangeVar *r
 static void look_at_write(finder *find, const PgQuery__RangeVar *relation, PgQuery__Node **from,
                           size_t from_count, PgQuery__WithClause *with)
 {
-    rw_star_scope *scope = new_scope(find, with);
+    rw_query_scope *scope = new_scope(find, with);
     if (find->hashes.reading->env->server >= VERSIONS_SINCE)
         scope->outer = versions_of(find, relation);
     add_written(find, scope, relation);
     rw_row_places_write(&find->places, scope->items);
     add_from(find, scope, from, from_count);
-    rw_star_note_twins(scope);
+    rw_query_scope_note_twins(scope);
     find->place.scope = scope;
     keep_items(find, scope);
 }
@@ -407,25 +411,27 @@ static void look_at_copy(finder *find, const PgQuery__CopyStmt *copy)
         look_at_copy_from(find, copy);
         return;
     }
-    const rw_table *table =
-        copy->relation == NULL ? NULL : rw_star_table(&find->world, &find->place, copy->relation);
+    const rw_table *table = copy->relation == NULL
+                                ? NULL
+                                : rw_query_scope_table(&find->world, &find->place, copy->relation);
     for (size_t i = 0; table != NULL && i < copy->n_attlist; i++)
-        rw_named_listed(&find->hashes, table, rw_star_name(copy->attlist[i]));
+        rw_named_listed(&find->hashes, table, rw_name_of_node(copy->attlist[i]));
     if (table != NULL)
-        rw_star_put_copy(&find->texts, copy, table);
+        rw_edit_put_copy(&find->texts, copy, table);
 }
 
 /* Looks at an INSERT. ON CONFLICT and RETURNING name the table's columns. */
 static void look_at_insert(finder *find, const PgQuery__InsertStmt *it)
 {
-    const rw_star_scope *outside = find->hashes.inserted;
+    const rw_query_scope *outside = find->hashes.inserted;
     new_scope(find, it->with_clause);
     if (it->select_stmt != NULL)
         visit(find, (const ProtobufCMessage *)it->select_stmt);
-    rw_star_scope *table = pgw_arena_alloc(find->world.arena, sizeof *table);
+    rw_query_scope *table = pgw_arena_alloc(find->world.arena, sizeof *table);
     add_written(find, table, it->relation);
-    rw_star_item *excluded = pgw_arena_alloc(find->world.arena, sizeof *excluded);
-    *excluded = (rw_star_item){.called = "excluded", .table = table->items->table, .written = true};
+    rw_query_scope_item *excluded = pgw_arena_alloc(find->world.arena, sizeof *excluded);
+    *excluded =
+        (rw_query_scope_item){.called = "excluded", .table = table->items->table, .written = true};
     table->items->next = excluded;
     find->hashes.inserted = table;
     if (it->on_conflict_clause != NULL)
@@ -445,7 +451,7 @@ static bool visit(void *context, const ProtobufCMessage *message)
 {
     finder *find = context;
     const ProtobufCMessageDescriptor *type = message->descriptor;
-    rw_star_place outside = find->place;
+    rw_query_scope_place outside = find->place;
     if (is_for_later(type) || type == &pg_query__with_clause__descriptor)
         return true;
     if (type == &pg_query__a__indirection__descriptor &&
@@ -471,17 +477,17 @@ static bool visit(void *context, const ProtobufCMessage *message)
 
 /* --- what becomes of it --- */
 
-static bool is_renamed(const rw_star_item *it)
+static bool is_renamed(const rw_query_scope_item *it)
 {
     return it->relation->alias != NULL && it->relation->alias->n_colnames > 0;
 }
 
 /* Whether `*` has columns to be written out, and they can be. */
-static bool can_list(const rw_star_scope *scope)
+static bool can_list(const rw_query_scope *scope)
 {
     bool ours = false;
-    for (const rw_star_item *it = scope->items; it != NULL; it = it->next) {
-        bool listed = it->table != NULL && !rw_star_is_wrapped(it);
+    for (const rw_query_scope_item *it = scope->items; it != NULL; it = it->next) {
+        bool listed = it->table != NULL && !rw_query_scope_is_wrapped(it);
         if (listed && is_renamed(it))
             return false;
         ours |= listed;
@@ -492,12 +498,12 @@ static bool can_list(const rw_star_scope *scope)
 static void put(finder *find, const shown *it)
 {
     if (it->row)
-        rw_star_put_row(&find->texts, it->at, it->item);
+        rw_edit_put_row(&find->texts, it->at, it->item);
     else if (it->scope != NULL && can_list(it->scope))
-        rw_star_put_all(&find->texts, it->at, it->table, it->scope);
-    else if (it->item != NULL && !rw_star_is_wrapped(it->item) && !is_renamed(it->item) &&
+        rw_edit_put_all(&find->texts, it->at, it->table, it->scope);
+    else if (it->item != NULL && !rw_query_scope_is_wrapped(it->item) && !is_renamed(it->item) &&
              !(it->item->twin && it->at->n_fields == 2)) /* The name alone is ambiguous. */
-        rw_star_put_columns(&find->texts, it->at, it->item);
+        rw_edit_put_columns(&find->texts, it->at, it->item);
 }
 
 /* Whether a table's hash column is not to be seen. */
@@ -509,29 +515,29 @@ static bool is_hidden(void *context, const rw_table *table)
     return !it->written || it->taken;
 }
 
-bool rw_stars_find(const PgQuery__Node *statement, pgw_slice text, const rw_catalog *catalog,
-                   const pgw_reading *reading, rw_stars_found *out)
+bool rw_hidden_stars_find(const PgQuery__Node *statement, pgw_slice text, const rw_catalog *catalog,
+                          const pgw_reading *reading, rw_hidden_stars *out)
 {
     finder find = {.statement = statement,
                    .world = {.catalog = catalog, .arena = reading->arena, .hides = is_hidden},
                    .hashes = {.reading = reading, .text = text},
                    .places = {.statement = statement}};
     find.world.context = &find;
-    rw_star_texts_init(&find.texts, text, reading->env->conforming, reading->arena);
+    rw_edit_writer_init(&find.texts, text, reading->env->conforming, reading->arena);
     visit(&find, (const ProtobufCMessage *)statement);
     rw_named_judge(&find.hashes, &find.texts);
     for (const shown *it = find.list; it != NULL; it = it->next)
         put(&find, it);
-    for (const rw_star_item *it = find.ours; it != NULL; it = it->older) {
-        if (rw_star_is_wrapped(it))
-            rw_star_put_query(&find.texts, it);
+    for (const rw_query_scope_item *it = find.ours; it != NULL; it = it->older) {
+        if (rw_query_scope_is_wrapped(it))
+            rw_edit_put_query(&find.texts, it);
         if (it->table->in_parts && !it->table->listed)
-            rw_star_put_whole(&find.texts, it); /* The catalog shows it as an ordinary table. */
+            rw_edit_put_whole(&find.texts, it); /* The catalog shows it as an ordinary table. */
     }
-    rw_star_names_put(&find.names, &find.texts);
-    rw_star_groups_put(&find.groups, &find.texts);
+    rw_subquery_names_put(&find.names, &find.texts);
+    rw_hash_groups_put(&find.groups, &find.texts);
     rw_system_find(statement, catalog, &find.texts);
-    *out = (rw_stars_found){rw_star_texts_map(&find.texts, reading->arena),
-                            find.groups.by_value || find.texts.by_value};
+    *out = (rw_hidden_stars){rw_edit_writer_map(&find.texts, reading->arena),
+                             find.groups.by_value || find.texts.by_value};
     return !find.hashes.denied && rw_row_places_judge(&find.places, text, reading);
 }

@@ -1,10 +1,10 @@
 #define _GNU_SOURCE
-#include "proxy/client/prepared/same.h"
+#include "proxy/client/prepared/kept_key.h"
 
 #include "proxy/client/core/session.h"
-#include "proxy/client/prepared/moved.h"
+#include "proxy/client/prepared/executed_names.h"
 #include "proxy/client/standing/doubt.h"
-#include "proxy/client/standing/stores.h"
+#include "proxy/client/standing/passthrough_writes.h"
 #include "rewrite/insert/spell.h"
 #include "rewrite/lex/executed.h"
 #include "rewrite/statement/script/key_change_put.h"
@@ -25,14 +25,15 @@ static uint32_t declared_type(px_declared declared, unsigned parameter)
 }
 
 /* Whether equal values of both parameters are the same value to the column. */
-static bool are_comparable(const rw_same *same, px_declared declared)
+static bool are_comparable(const rw_equal_parameters *same, px_declared declared)
 {
     uint32_t set = declared_type(declared, same->set);
     return set == declared_type(declared, same->where) &&
            (set == PGW_UNSPECIFIED || set == same->type);
 }
 
-const rw_statement *px_same_read(const rw_script *script, px_declared declared, pgw_arena *arena)
+const rw_statement *px_kept_key_read(const rw_script *script, px_declared declared,
+                                     pgw_arena *arena)
 {
     const rw_statement *statement = script->statements;
     if (script->count != 1)
@@ -47,8 +48,8 @@ const rw_statement *px_same_read(const rw_script *script, px_declared declared, 
     return statement;
 }
 
-bool px_same_note(px_passthrough *passthrough, const rw_statement *statement, px_declared declared,
-                  pgw_error *error)
+bool px_kept_key_note(px_passthrough *passthrough, const rw_statement *statement,
+                      px_declared declared, pgw_error *error)
 {
     for (size_t i = 0; i < statement->same_count; i++) {
         if (!are_comparable(&statement->same[i], declared)) {
@@ -77,7 +78,7 @@ static given find(const pgw_bind *bind, unsigned parameter)
     return parameter <= bind->value_count ? found : (given){.value.null = true};
 }
 
-bool px_same_holds(const px_passthrough *passthrough, const pgw_bind *bind, pgw_error *error)
+bool px_kept_key_holds(const px_passthrough *passthrough, const pgw_bind *bind, pgw_error *error)
 {
     for (unsigned i = 0; i < passthrough->same_count; i++) {
         given set = find(bind, passthrough->same[i].set),
@@ -93,10 +94,10 @@ bool px_same_holds(const px_passthrough *passthrough, const pgw_bind *bind, pgw_
     return true;
 }
 
-bool px_same_heeds_zone(const px_passthrough *passthrough, const pgw_bind *bind)
+bool px_kept_key_heeds_zone(const px_passthrough *passthrough, const pgw_bind *bind)
 {
     for (unsigned i = 0; i < passthrough->same_count; i++) {
-        rw_same same = passthrough->same[i];
+        rw_equal_parameters same = passthrough->same[i];
         given set = find(bind, same.set);
         if (same.set != same.where && !set.value.null && !set.binary &&
             rw_text_heeds_zone(same.type, set.value.bytes))
@@ -126,9 +127,10 @@ static void refuse_insert(pgw_error *error)
     pgw_error_detail(error, "The hash is computed from what Bind gives.");
 }
 
-bool px_same_is_executed(const px_session *session, pgw_slice text, pgw_error *error)
+bool px_kept_key_is_executed(const px_session *session, pgw_slice text, pgw_error *error)
 {
-    bool any = session->known.keyed || px_stores_may(session) || px_state_may_move(session);
+    bool any =
+        session->known.keyed || px_passthrough_writes_may(session) || px_state_may_move(session);
     if (!any || !rw_text_mentions(text, "execute"))
         return false;
     pgw_arena arena = {0};
@@ -139,9 +141,10 @@ bool px_same_is_executed(const px_session *session, pgw_slice text, pgw_error *e
     while (!found && !stale && rw_executed_next(&executed, &arena, &name)) {
         const px_statement *statement = px_statements_find(&session->names.statements, name);
         const px_passthrough untold = {.stale = session->names.untold};
-        stale = statement == NULL ? px_stores_is_stale(session, &untold, error)
-                                  : px_stores_is_stale(session, &statement->passthrough, error) ||
-                                        px_moved_is(session, statement, error);
+        stale = statement == NULL
+                    ? px_passthrough_writes_is_stale(session, &untold, error)
+                    : px_passthrough_writes_is_stale(session, &statement->passthrough, error) ||
+                          px_executed_names_moved(session, statement, error);
         found = !stale && (wants_hashes(statement) || sets_key(statement));
         if (found)
             (wants_hashes(statement) ? refuse_insert : refuse)(error);

@@ -1,4 +1,4 @@
-#include "rewrite/statement/edit/star_text.h"
+#include "rewrite/statement/edit/edit_writer.h"
 
 #include "rewrite/lex/lexer_text.h"
 #include "rewrite/lex/quote.h"
@@ -9,9 +9,9 @@
 
 /* --- tokens --- */
 
-void rw_star_texts_init(rw_star_texts *texts, pgw_slice text, bool conforming, pgw_arena *arena)
+void rw_edit_writer_init(rw_edit_writer *texts, pgw_slice text, bool conforming, pgw_arena *arena)
 {
-    *texts = (rw_star_texts){.text = text, .arena = arena};
+    *texts = (rw_edit_writer){.text = text, .arena = arena};
     texts->tokens = rw_tokens_of(text, conforming, arena, &texts->count);
 }
 
@@ -20,7 +20,7 @@ static bool is_name(rw_token token)
     return token.kind == RW_TOKEN_WORD || token.kind == RW_TOKEN_QUOTED;
 }
 
-bool rw_star_texts_name(const rw_star_texts *texts, const char *name)
+bool rw_edit_writer_names(const rw_edit_writer *texts, const char *name)
 {
     size_t count = rw_text_mentions(texts->text, name) ? texts->count : 0;
     for (size_t i = 0; i < count; i++)
@@ -30,19 +30,19 @@ bool rw_star_texts_name(const rw_star_texts *texts, const char *name)
     return false;
 }
 
-static bool is_at(const rw_star_texts *texts, size_t at, const char *lower)
+static bool is_at(const rw_edit_writer *texts, size_t at, const char *lower)
 {
     return at < texts->count && rw_token_is(texts->text, texts->tokens[at], lower);
 }
 
-static bool is_sign(const rw_star_texts *texts, size_t at, char sign)
+static bool is_sign(const rw_edit_writer *texts, size_t at, char sign)
 {
     return at < texts->count && texts->tokens[at].end == texts->tokens[at].start + 1 &&
            texts->text.ptr[texts->tokens[at].start] == sign;
 }
 
 /* The index of the token that begins at `location`. */
-static size_t token_at(rw_star_texts *texts, int32_t location)
+static size_t token_at(rw_edit_writer *texts, int32_t location)
 {
     size_t at = rw_token_at(texts->tokens, texts->count, location);
     texts->failed |= at == texts->count;
@@ -50,7 +50,7 @@ static size_t token_at(rw_star_texts *texts, int32_t location)
 }
 
 /* The index of the token behind `name.name.*` that begins at `at`. */
-static size_t skip_names(const rw_star_texts *texts, size_t at)
+static size_t skip_names(const rw_edit_writer *texts, size_t at)
 {
     at++;
     while (is_sign(texts, at, '.'))
@@ -59,7 +59,7 @@ static size_t skip_names(const rw_star_texts *texts, size_t at)
 }
 
 /* The index of the token behind the parentheses that open at `at`; `at` if none do. */
-static size_t skip_parentheses(rw_star_texts *texts, size_t at)
+static size_t skip_parentheses(rw_edit_writer *texts, size_t at)
 {
     size_t depth = 0;
     if (!is_sign(texts, at, '('))
@@ -75,10 +75,10 @@ static size_t skip_parentheses(rw_star_texts *texts, size_t at)
 
 /* --- what is put in --- */
 
-typedef const rw_star_item *item_of;
+typedef const rw_query_scope_item *item_of;
 
 /* The schema that is, or must be, written before the item's name; "": none. */
-static const char *schema_of(const rw_star_item *item)
+static const char *schema_of(const rw_query_scope_item *item)
 {
     if (item->relation == NULL || item->relation->alias != NULL)
         return "";
@@ -86,7 +86,7 @@ static const char *schema_of(const rw_star_item *item)
 }
 
 /* `"schema"."name".`; inside of a subquery in its place, by its alias. */
-static void add_qualifier(const rw_star_item *item, pgw_buf *out)
+static void add_qualifier(const rw_query_scope_item *item, pgw_buf *out)
 {
     if (schema_of(item)[0] != '\0') {
         rw_add_identifier(out, schema_of(item));
@@ -96,7 +96,7 @@ static void add_qualifier(const rw_star_item *item, pgw_buf *out)
     pgw_buf_add_byte(out, '.');
 }
 
-static void add_columns(const rw_star_item *item, pgw_buf *out)
+static void add_columns(const rw_query_scope_item *item, pgw_buf *out)
 {
     const rw_table *table = item->table;
     const char *between = "";
@@ -113,16 +113,16 @@ static void add_columns(const rw_star_item *item, pgw_buf *out)
 }
 
 /* What a subquery in its place is called. */
-static void add_called(const rw_star_item *item, pgw_buf *out)
+static void add_called(const rw_query_scope_item *item, pgw_buf *out)
 {
     char own[32];
     snprintf(own, sizeof own, "keyspread_%d", (int)item->relation->location);
-    rw_add_identifier(out, rw_star_is_renamed(item) ? own : item->called);
+    rw_add_identifier(out, rw_query_scope_is_renamed(item) ? own : item->called);
 }
 
-static void add_item(const rw_star_item *item, pgw_buf *out)
+static void add_item(const rw_query_scope_item *item, pgw_buf *out)
 {
-    if (item->table != NULL && !rw_star_is_wrapped(item)) {
+    if (item->table != NULL && !rw_query_scope_is_wrapped(item)) {
         add_columns(item, out);
         return;
     }
@@ -136,19 +136,19 @@ static void add_item(const rw_star_item *item, pgw_buf *out)
 }
 
 /* `text` is freed. */
-static void put(rw_star_texts *texts, size_t from, size_t to, pgw_buf *text)
+static void put(rw_edit_writer *texts, size_t from, size_t to, pgw_buf *text)
 {
-    rw_star it = {.from = (uint32_t)from,
-                  .to = (uint32_t)to,
-                  .text = (uint32_t)texts->bytes.len,
-                  .len = (uint32_t)text->len};
+    rw_token_edit it = {.from = (uint32_t)from,
+                        .to = (uint32_t)to,
+                        .text = (uint32_t)texts->bytes.len,
+                        .len = (uint32_t)text->len};
     pgw_buf_add(&texts->list, &it, sizeof it);
     pgw_buf_add_slice(&texts->bytes, pgw_slice_buf(text));
     pgw_buf_free(text);
 }
 
 /* Widens the tokens from a name to all of `(name).*`. */
-static void take_parentheses(rw_star_texts *texts, size_t *from, size_t *to)
+static void take_parentheses(rw_edit_writer *texts, size_t *from, size_t *to)
 {
     while (*from > 0 && is_sign(texts, *from - 1, '(') && is_sign(texts, *to, ')')) {
         --*from;
@@ -158,7 +158,7 @@ static void take_parentheses(rw_star_texts *texts, size_t *from, size_t *to)
     *to += 2;
 }
 
-void rw_star_put_reference(rw_star_texts *texts, const PgQuery__ColumnRef *at, pgw_buf *text)
+void rw_edit_put_reference(rw_edit_writer *texts, const PgQuery__ColumnRef *at, pgw_buf *text)
 {
     size_t from = token_at(texts, at->location);
     size_t to = from + 2 * at->n_fields - 1;
@@ -169,7 +169,7 @@ void rw_star_put_reference(rw_star_texts *texts, const PgQuery__ColumnRef *at, p
 }
 
 /* The word TABLE, before [ONLY] [(] name. */
-static void put_select(rw_star_texts *texts, const PgQuery__RangeVar *table, pgw_buf *text)
+static void put_select(rw_edit_writer *texts, const PgQuery__RangeVar *table, pgw_buf *text)
 {
     size_t at = token_at(texts, table->location);
     while (at > 0 && !is_at(texts, at, "table") && at + 3 > token_at(texts, table->location))
@@ -179,8 +179,8 @@ static void put_select(rw_star_texts *texts, const PgQuery__RangeVar *table, pgw
     put(texts, at, at + 1, text);
 }
 
-void rw_star_put_all(rw_star_texts *texts, const PgQuery__ColumnRef *at,
-                     const PgQuery__RangeVar *table, const rw_star_scope *scope)
+void rw_edit_put_all(rw_edit_writer *texts, const PgQuery__ColumnRef *at,
+                     const PgQuery__RangeVar *table, const rw_query_scope *scope)
 {
     pgw_buf text = {0};
     pgw_buf_add_str(&text, table != NULL ? " SELECT " : " ");
@@ -191,17 +191,17 @@ void rw_star_put_all(rw_star_texts *texts, const PgQuery__ColumnRef *at,
     if (table != NULL)
         put_select(texts, table, &text);
     else
-        rw_star_put_reference(texts, at, &text);
+        rw_edit_put_reference(texts, at, &text);
 }
 
-void rw_star_put_columns(rw_star_texts *texts, const PgQuery__ColumnRef *at, item_of item)
+void rw_edit_put_columns(rw_edit_writer *texts, const PgQuery__ColumnRef *at, item_of item)
 {
     pgw_buf text = {0};
     size_t from = token_at(texts, at->location), to = from + 1;
     pgw_buf_add_byte(&text, ' ');
     add_columns(item, &text);
     if (at->n_fields > 1) {
-        rw_star_put_reference(texts, at, &text);
+        rw_edit_put_reference(texts, at, &text);
         return;
     }
     take_parentheses(texts, &from, &to);
@@ -211,7 +211,7 @@ void rw_star_put_columns(rw_star_texts *texts, const PgQuery__ColumnRef *at, ite
 
 /* Puts `(SELECT "e" FROM (SELECT "e"."a", …) AS "e")`, as insert/returning does. Of a row that is
  * not there the hash is NULL, too: then the query has no row, which makes a NULL of it. */
-void rw_star_put_row(rw_star_texts *texts, const PgQuery__ColumnRef *at, item_of item)
+void rw_edit_put_row(rw_edit_writer *texts, const PgQuery__ColumnRef *at, item_of item)
 {
     pgw_buf text = {0};
     pgw_buf_add_str(&text, " (SELECT ");
@@ -227,10 +227,10 @@ void rw_star_put_row(rw_star_texts *texts, const PgQuery__ColumnRef *at, item_of
     pgw_buf_add_str(&text, ") AS ");
     rw_add_identifier(&text, item->called);
     pgw_buf_add_byte(&text, ')');
-    rw_star_put_reference(texts, at, &text);
+    rw_edit_put_reference(texts, at, &text);
 }
 
-void rw_star_put_qualifier(rw_star_texts *texts, const PgQuery__ColumnRef *at, item_of item)
+void rw_edit_put_qualifier(rw_edit_writer *texts, const PgQuery__ColumnRef *at, item_of item)
 {
     pgw_buf text = {0};
     size_t before = token_at(texts, at->location);
@@ -241,7 +241,7 @@ void rw_star_put_qualifier(rw_star_texts *texts, const PgQuery__ColumnRef *at, i
 /* --- a table in a FROM --- */
 
 /* The index of the token behind `name [*]` or `[ONLY] (name)`; `*from` becomes its first token. */
-static size_t skip_relation(const rw_star_texts *texts, size_t *from)
+static size_t skip_relation(const rw_edit_writer *texts, size_t *from)
 {
     size_t at = skip_names(texts, *from);
     bool closes = *from > 1 && is_sign(texts, *from - 1, '(') && is_at(texts, *from - 2, "only");
@@ -252,7 +252,7 @@ static size_t skip_relation(const rw_star_texts *texts, size_t *from)
     return closes || is_sign(texts, at, '*') ? at + 1 : at;
 }
 
-static size_t skip_alias(rw_star_texts *texts, const PgQuery__RangeVar *relation, size_t at)
+static size_t skip_alias(rw_edit_writer *texts, const PgQuery__RangeVar *relation, size_t at)
 {
     if (relation->alias == NULL)
         return at;
@@ -262,14 +262,14 @@ static size_t skip_alias(rw_star_texts *texts, const PgQuery__RangeVar *relation
 }
 
 /* TABLESAMPLE name (…) [REPEATABLE (…)] */
-static size_t skip_sample(rw_star_texts *texts, size_t at)
+static size_t skip_sample(rw_edit_writer *texts, size_t at)
 {
     texts->failed |= !is_at(texts, at, "tablesample");
     at = skip_parentheses(texts, skip_names(texts, at + 1));
     return is_at(texts, at, "repeatable") ? skip_parentheses(texts, at + 1) : at;
 }
 
-void rw_star_put_query(rw_star_texts *texts, item_of item)
+void rw_edit_put_query(rw_edit_writer *texts, item_of item)
 {
     size_t name = token_at(texts, item->relation->location), from = name;
     size_t to = skip_alias(texts, item->relation, skip_relation(texts, &from));
@@ -284,10 +284,10 @@ void rw_star_put_query(rw_star_texts *texts, item_of item)
     add_called(item, &behind);
     pgw_buf_add_byte(&behind, ' ');
     put(texts, to, to, &behind);
-    ((rw_star *)(void *)(texts->list.ptr + texts->list.len))[-1].wraps = (uint32_t)name + 1;
+    ((rw_token_edit *)(void *)(texts->list.ptr + texts->list.len))[-1].wraps = (uint32_t)name + 1;
 }
 
-void rw_star_put_whole(rw_star_texts *texts, item_of item)
+void rw_edit_put_whole(rw_edit_writer *texts, item_of item)
 {
     size_t name = token_at(texts, item->relation->location), from = name;
     size_t to = skip_relation(texts, &from);
@@ -301,7 +301,7 @@ void rw_star_put_whole(rw_star_texts *texts, item_of item)
     put(texts, from, to, &text);
 }
 
-void rw_star_put_hash(rw_star_texts *texts, int32_t location, size_t tokens, item_of item)
+void rw_edit_put_hash(rw_edit_writer *texts, int32_t location, size_t tokens, item_of item)
 {
     pgw_buf text = {0};
     size_t at = token_at(texts, location) + tokens;
@@ -313,13 +313,13 @@ void rw_star_put_hash(rw_star_texts *texts, int32_t location, size_t tokens, ite
 
 /* --- what is PostgreSQL's own --- */
 
-void rw_star_put_relation(rw_star_texts *texts, int32_t location, pgw_buf *text)
+void rw_edit_put_relation(rw_edit_writer *texts, int32_t location, pgw_buf *text)
 {
     size_t from = token_at(texts, location), to = skip_relation(texts, &from);
     put(texts, from, to, text);
 }
 
-void rw_star_put_sampled(rw_star_texts *texts, const PgQuery__RangeVar *relation, pgw_buf *text,
+void rw_edit_put_sampled(rw_edit_writer *texts, const PgQuery__RangeVar *relation, pgw_buf *text,
                          pgw_buf *behind)
 {
     size_t from = token_at(texts, relation->location), alias = skip_relation(texts, &from);
@@ -337,20 +337,20 @@ void rw_star_put_sampled(rw_star_texts *texts, const PgQuery__RangeVar *relation
     put(texts, to, to, behind);
 }
 
-void rw_star_put_table(rw_star_texts *texts, const PgQuery__RangeVar *table)
+void rw_edit_put_table(rw_edit_writer *texts, const PgQuery__RangeVar *table)
 {
     pgw_buf text = {0};
     pgw_buf_add_str(&text, " SELECT *");
     put_select(texts, table, &text);
 }
 
-void rw_star_put_cast(rw_star_texts *texts, int32_t location, pgw_buf *text)
+void rw_edit_put_cast(rw_edit_writer *texts, int32_t location, pgw_buf *text)
 {
     size_t behind = token_at(texts, location) + 1;
     put(texts, behind, behind, text);
 }
 
-void rw_star_put_called(rw_star_texts *texts, int32_t location, size_t names, item_of item)
+void rw_edit_put_called(rw_edit_writer *texts, int32_t location, size_t names, item_of item)
 {
     pgw_buf text = {0};
     size_t from = token_at(texts, location);
@@ -361,7 +361,7 @@ void rw_star_put_called(rw_star_texts *texts, int32_t location, size_t names, it
     put(texts, from, from + 2 * names - 1, &text);
 }
 
-void rw_star_cut_names(rw_star_texts *texts, int32_t location, size_t count)
+void rw_edit_cut_names(rw_edit_writer *texts, int32_t location, size_t count)
 {
     pgw_buf text = {0};
     size_t from = token_at(texts, location);
@@ -371,7 +371,7 @@ void rw_star_cut_names(rw_star_texts *texts, int32_t location, size_t count)
     put(texts, from, from + 2 * count, &text);
 }
 
-void rw_star_put_around(rw_star_texts *texts, int32_t location, pgw_buf *before, pgw_buf *behind)
+void rw_edit_put_around(rw_edit_writer *texts, int32_t location, pgw_buf *before, pgw_buf *behind)
 {
     size_t from = token_at(texts, location);
     size_t to = skip_parentheses(texts, skip_names(texts, from));
@@ -379,14 +379,14 @@ void rw_star_put_around(rw_star_texts *texts, int32_t location, pgw_buf *before,
     put(texts, to, to, behind);
 }
 
-void rw_star_put_after(rw_star_texts *texts, int32_t location, size_t more, pgw_buf *text)
+void rw_edit_put_after(rw_edit_writer *texts, int32_t location, size_t more, pgw_buf *text)
 {
     size_t at = skip_parentheses(texts, skip_names(texts, token_at(texts, location))) + more;
     put(texts, at, at, text);
 }
 
 /* The index of the token behind an argument that begins at `at`. */
-static size_t skip_argument(const rw_star_texts *texts, size_t at)
+static size_t skip_argument(const rw_edit_writer *texts, size_t at)
 {
     for (size_t depth = 0; at < texts->count; at++) {
         if (depth == 0 && (is_sign(texts, at, ',') || is_sign(texts, at, ')')))
@@ -403,7 +403,7 @@ static bool is_constant(rw_token token)
            token.kind == RW_TOKEN_INTEGER || token.kind == RW_TOKEN_DECIMAL;
 }
 
-pgw_slice rw_star_argument(rw_star_texts *texts, int32_t location, size_t number)
+pgw_slice rw_edit_argument(rw_edit_writer *texts, int32_t location, size_t number)
 {
     size_t from = skip_names(texts, token_at(texts, location)) + 1;
     while (number-- > 0)
@@ -418,13 +418,13 @@ pgw_slice rw_star_argument(rw_star_texts *texts, int32_t location, size_t number
     return (pgw_slice){texts->text.ptr + start, texts->tokens[to - 1].end - start};
 }
 
-void rw_star_put_before(rw_star_texts *texts, pgw_slice argument, pgw_buf *text)
+void rw_edit_put_before(rw_edit_writer *texts, pgw_slice argument, pgw_buf *text)
 {
     size_t at = token_at(texts, (int32_t)(argument.ptr - texts->text.ptr));
     put(texts, at, at, text);
 }
 
-void rw_star_put_behind(rw_star_texts *texts, pgw_slice argument, pgw_buf *text)
+void rw_edit_put_behind(rw_edit_writer *texts, pgw_slice argument, pgw_buf *text)
 {
     const char *end = argument.ptr + argument.len;
     size_t at = token_at(texts, (int32_t)(argument.ptr - texts->text.ptr));
@@ -443,7 +443,7 @@ static void add_copied(const PgQuery__CopyStmt *copy, const rw_table *table, pgw
         if (copy->n_attlist == 0 && (i == table->hash_column || table->columns[i].generated))
             continue;
         pgw_buf_add_str(out, between);
-        rw_add_identifier(out, copy->n_attlist > 0 ? rw_star_name(copy->attlist[i])
+        rw_add_identifier(out, copy->n_attlist > 0 ? rw_name_of_node(copy->attlist[i])
                                                    : table->columns[i].name);
         between = ", ";
     }
@@ -458,7 +458,7 @@ static void add_part(pgw_buf *out, const char *name)
     pgw_buf_add_byte(out, '.');
 }
 
-void rw_star_put_copy(rw_star_texts *texts, const PgQuery__CopyStmt *copy, const rw_table *table)
+void rw_edit_put_copy(rw_edit_writer *texts, const PgQuery__CopyStmt *copy, const rw_table *table)
 {
     const PgQuery__RangeVar *relation = copy->relation;
     size_t from = token_at(texts, relation->location);
@@ -479,19 +479,21 @@ void rw_star_put_copy(rw_star_texts *texts, const PgQuery__CopyStmt *copy, const
 
 static int compare(const void *left, const void *right)
 {
-    const rw_star *a = left, *b = right;
+    const rw_token_edit *a = left, *b = right;
     return a->from != b->from ? (a->from > b->from) - (a->from < b->from)
                               : (a->to > b->to) - (a->to < b->to);
 }
 
-const rw_star_map *rw_star_texts_map(rw_star_texts *texts, pgw_arena *arena)
+const rw_token_edits *rw_edit_writer_map(rw_edit_writer *texts, pgw_arena *arena)
 {
-    rw_star_map *map = NULL;
+    rw_token_edits *map = NULL;
     if (texts->list.len > 0 && !texts->failed) {
-        qsort(texts->list.ptr, texts->list.len / sizeof(rw_star), sizeof(rw_star), compare);
+        qsort(texts->list.ptr, texts->list.len / sizeof(rw_token_edit), sizeof(rw_token_edit),
+              compare);
         size_t size = sizeof *map + texts->list.len + texts->bytes.len;
         map = pgw_arena_alloc(arena, size);
-        *map = (rw_star_map){.size = size, .count = (uint32_t)(texts->list.len / sizeof(rw_star))};
+        *map = (rw_token_edits){.size = size,
+                                .count = (uint32_t)(texts->list.len / sizeof(rw_token_edit))};
         memcpy(map->list, texts->list.ptr, texts->list.len);
         memcpy((char *)(map->list + map->count), texts->bytes.ptr, texts->bytes.len);
     }

@@ -3,7 +3,7 @@
  * joined with: no group becomes two, unless all of its key is NULL. Grouping sets, names that a
  * join merges, and keys that are more than a column's name there are left alone.
  */
-#include "rewrite/statement/hidden/star_groups.h"
+#include "rewrite/statement/hidden/hash_groups.h"
 
 #include <string.h>
 
@@ -20,10 +20,10 @@ static const PgQuery__ColumnRef *reference(const PgQuery__Node *node)
                                                                               : NULL;
 }
 
-static bool has_column(const rw_star_scope *scope, const char *name)
+static bool has_column(const rw_query_scope *scope, const char *name)
 {
-    const rw_star_scope here = {.items = scope->items};
-    return rw_star_is_column(&here, name);
+    const rw_query_scope here = {.items = scope->items};
+    return rw_query_scope_has_column(&here, name);
 }
 
 /* The column that is shown by that name, or in that place, from 1; NULL: none. */
@@ -43,7 +43,7 @@ static const PgQuery__ColumnRef *shown(const PgQuery__SelectStmt *select, const 
     return NULL;
 }
 
-static element read_element(const PgQuery__SelectStmt *select, const rw_star_scope *scope,
+static element read_element(const PgQuery__SelectStmt *select, const rw_query_scope *scope,
                             const PgQuery__Node *node)
 {
     const PgQuery__ColumnRef *column = reference(node);
@@ -53,7 +53,7 @@ static element read_element(const PgQuery__SelectStmt *select, const rw_star_sco
                          node->a_const->location, 1};
     if (column == NULL)
         return (element){NULL, 0, 0};
-    const char *name = rw_star_name(column->fields[0]);
+    const char *name = rw_name_of_node(column->fields[0]);
     element it = {column, column->location, 2 * column->n_fields - 1};
     if (column->n_fields == 1 && !has_column(scope, name))
         it.column = shown(select, name, 0);
@@ -61,21 +61,22 @@ static element read_element(const PgQuery__SelectStmt *select, const rw_star_sco
 }
 
 /* Whether it is that column of the item. */
-static bool is_of(const rw_star_scope *scope, const rw_star_item *item,
+static bool is_of(const rw_query_scope *scope, const rw_query_scope_item *item,
                   const PgQuery__ColumnRef *column, const char *name)
 {
-    if (column == NULL || strcmp(rw_star_name(column->fields[column->n_fields - 1]), name) != 0)
+    if (column == NULL || strcmp(rw_name_of_node(column->fields[column->n_fields - 1]), name) != 0)
         return false;
     if (column->n_fields == 1)
         return !scope->odd;
-    const rw_star_scope here = {.items = scope->items};
+    const rw_query_scope here = {.items = scope->items};
     const char *schema =
-        column->n_fields > 2 ? rw_star_name(column->fields[column->n_fields - 3]) : "";
-    return rw_star_find(&here, schema, rw_star_name(column->fields[column->n_fields - 2])) == item;
+        column->n_fields > 2 ? rw_name_of_node(column->fields[column->n_fields - 3]) : "";
+    return rw_query_scope_find(&here, schema,
+                               rw_name_of_node(column->fields[column->n_fields - 2])) == item;
 }
 
 /* The element that is a column of the key; NULL: none is. */
-static const element *find_column(const rw_star_scope *scope, const rw_star_item *item,
+static const element *find_column(const rw_query_scope *scope, const rw_query_scope_item *item,
                                   const char *name, const element *elements, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -94,7 +95,7 @@ static bool has_one_hash(const rw_table *table)
     return sure;
 }
 
-static const element *find_key(const rw_star_scope *scope, const rw_star_item *item,
+static const element *find_key(const rw_query_scope *scope, const rw_query_scope_item *item,
                                const element *elements, size_t count)
 {
     const element *last = NULL;
@@ -108,11 +109,11 @@ static const element *find_key(const rw_star_scope *scope, const rw_star_item *i
     return last;
 }
 
-static void add(rw_star_groups *groups, const element *at, const rw_star_item *item,
+static void add(rw_hash_groups *groups, const element *at, const rw_query_scope_item *item,
                 pgw_arena *arena)
 {
-    rw_star_group *group = pgw_arena_alloc(arena, sizeof *group);
-    *group = (rw_star_group){groups->list, at->location, at->tokens, item};
+    rw_hash_group *group = pgw_arena_alloc(arena, sizeof *group);
+    *group = (rw_hash_group){groups->list, at->location, at->tokens, item};
     groups->list = group;
 }
 
@@ -135,7 +136,7 @@ static size_t count_elements(PgQuery__Node *const *nodes, size_t count)
     return all;
 }
 
-static size_t read_elements(const PgQuery__SelectStmt *select, const rw_star_scope *scope,
+static size_t read_elements(const PgQuery__SelectStmt *select, const rw_query_scope *scope,
                             PgQuery__Node *const *nodes, size_t count, element *out)
 {
     size_t all = 0;
@@ -160,8 +161,8 @@ static bool has_kind(PgQuery__Node *const *nodes, size_t count, PgQuery__Node__N
     return has;
 }
 
-void rw_star_groups_find(const PgQuery__SelectStmt *select, const rw_star_scope *scope,
-                         pgw_arena *arena, rw_star_groups *groups)
+void rw_hash_groups_find(const PgQuery__SelectStmt *select, const rw_query_scope *scope,
+                         pgw_arena *arena, rw_hash_groups *groups)
 {
     PgQuery__Node *const *clause = select->group_clause;
     size_t length = select->n_group_clause;
@@ -171,7 +172,7 @@ void rw_star_groups_find(const PgQuery__SelectStmt *select, const rw_star_scope 
     size_t count = count_elements(clause, length);
     element *elements = pgw_arena_alloc(arena, (count + 1) * sizeof *elements);
     read_elements(select, scope, clause, length, elements);
-    for (const rw_star_item *it = scope->items; it != NULL && count > 0; it = it->next) {
+    for (const rw_query_scope_item *it = scope->items; it != NULL && count > 0; it = it->next) {
         bool ours = it->table != NULL && !it->made;
         bool renamed = ours && it->relation->alias != NULL && it->relation->alias->n_colnames > 0;
         const element *at = ours && !renamed ? find_key(scope, it, elements, count) : NULL;
@@ -181,9 +182,9 @@ void rw_star_groups_find(const PgQuery__SelectStmt *select, const rw_star_scope 
     }
 }
 
-void rw_star_groups_put(const rw_star_groups *groups, rw_star_texts *texts)
+void rw_hash_groups_put(const rw_hash_groups *groups, rw_edit_writer *texts)
 {
-    for (const rw_star_group *it = groups->list; it != NULL; it = it->next)
-        if (!rw_star_is_wrapped(it->item))
-            rw_star_put_hash(texts, it->location, it->tokens, it->item);
+    for (const rw_hash_group *it = groups->list; it != NULL; it = it->next)
+        if (!rw_query_scope_is_wrapped(it->item))
+            rw_edit_put_hash(texts, it->location, it->tokens, it->item);
 }

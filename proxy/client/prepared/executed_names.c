@@ -1,4 +1,4 @@
-#include "proxy/client/prepared/moved.h"
+#include "proxy/client/prepared/executed_names.h"
 
 #include "proxy/client/link/schema_probe.h"
 #include "proxy/client/link/sync_state.h"
@@ -27,7 +27,7 @@ static bool is_right(const px_plan *plan, const px_catalog *catalog)
            (insert->list_end > 0 || has_same_columns(was, is));
 }
 
-px_step px_moved_renew(px_session *session, px_statement *statement, bool behind)
+px_step px_executed_names_renew(px_session *session, px_statement *statement, bool behind)
 {
     if (statement == NULL || (statement->plan == NULL && !statement->passthrough.moving))
         return PX_STEP_DONE;
@@ -41,14 +41,15 @@ px_step px_moved_renew(px_session *session, px_statement *statement, bool behind
     return PX_STEP_DONE;
 }
 
-bool px_moved_is(const px_session *session, const px_statement *statement, pgw_error *error)
+bool px_executed_names_moved(const px_session *session, const px_statement *statement,
+                             pgw_error *error)
 {
     const px_passthrough ours = {.moving = true, .generation = statement->generation};
     return px_state_has_moved(session, statement->plan != NULL ? &ours : &statement->passthrough,
                               error);
 }
 
-bool px_moved_by(const px_session *session, pgw_slice text, rw_token first)
+bool px_executed_names_move_by(const px_session *session, pgw_slice text, rw_token first)
 {
     const char *const always[] = {"set", "reset", "discard"};
     const char *const ends[] = {"commit", "end", "rollback", "abort"};

@@ -1,9 +1,9 @@
-#include "proxy/client/prepared/stores_again.h"
+#include "proxy/client/prepared/passthrough_renew.h"
 
 #include "proxy/client/link/schema_probe.h"
 #include "proxy/client/link/sync_state.h"
 #include "proxy/client/standing/doubt.h"
-#include "proxy/client/standing/stores.h"
+#include "proxy/client/standing/passthrough_writes.h"
 #include "proxy/ingest/plan_cache.h"
 #include "rewrite/statement/script/script.h"
 
@@ -54,7 +54,7 @@ static bool was_read_by(const px_session *session, const px_passthrough *passthr
            (passthrough->epoch == 0 || (catalog != NULL && passthrough->epoch == catalog->epoch));
 }
 
-px_step px_stores_migrated(px_session *session, px_statement *statement)
+px_step px_passthrough_migrated(px_session *session, px_statement *statement)
 {
     rw_catalog view;
     rw_script script;
@@ -79,7 +79,8 @@ px_step px_stores_migrated(px_session *session, px_statement *statement)
     return migrated ? PX_STEP_PASS : PX_STEP_DONE;
 }
 
-px_step px_stores_renew(px_session *session, px_statement *statement, pgw_slice name, bool behind)
+px_step px_passthrough_renew(px_session *session, px_statement *statement, pgw_slice name,
+                             bool behind)
 {
     rw_catalog view;
     px_passthrough *passthrough = px_state_passthrough(session, statement, name);
@@ -97,6 +98,6 @@ px_step px_stores_renew(px_session *session, px_statement *statement, pgw_slice 
     pgw_slice text = text_of(statement);
     passthrough->stale = behind || text.len == 0 || is_other(session, passthrough, text, &view);
     if (!passthrough->stale)
-        px_stores_note(session, passthrough, RW_EFFECT_WRITES, text, catalog);
+        px_passthrough_writes_note(session, passthrough, RW_EFFECT_WRITES, text, catalog);
     return PX_STEP_DONE;
 }

@@ -1,4 +1,4 @@
-#include "proxy/client/standing/stores.h"
+#include "proxy/client/standing/passthrough_writes.h"
 
 #include "proxy/client/standing/changes.h"
 
@@ -16,8 +16,8 @@ static bool names_other(const px_session *session, pgw_slice text, const px_cata
     return others.count > 0 && rw_prefilter_mentions(text, &others);
 }
 
-void px_stores_note(px_session *session, px_passthrough *passthrough, unsigned effects,
-                    pgw_slice text, const px_catalog *catalog)
+void px_passthrough_writes_note(px_session *session, px_passthrough *passthrough, unsigned effects,
+                                pgw_slice text, const px_catalog *catalog)
 {
     passthrough->stores = (effects & (RW_EFFECT_WRITES | RW_EFFECT_PREPARE)) != 0;
     bool names =
@@ -29,15 +29,15 @@ void px_stores_note(px_session *session, px_passthrough *passthrough, unsigned e
         session->known.written_by = passthrough->config;
 }
 
-bool px_stores_may(const px_session *session)
+bool px_passthrough_writes_may(const px_session *session)
 {
     const px_state *state = &session->known;
     return state->stores ||
            (state->written_by != NULL && state->written_by != session->worker->config);
 }
 
-bool px_stores_is_stale(const px_session *session, const px_passthrough *passthrough,
-                        pgw_error *error)
+bool px_passthrough_writes_is_stale(const px_session *session, const px_passthrough *passthrough,
+                                    pgw_error *error)
 {
     bool unseen = passthrough->stores && passthrough->epoch != 0 && px_changes_unseen(session);
     if (!passthrough->stale && !unseen)

@@ -1,8 +1,8 @@
 /*
- * stores_again: before a statement that writes rows is run, it is read by the tables of now.
+ * passthrough_renew: before a statement that writes rows is run, it is read by the tables of now.
  */
-#ifndef PX_STORES_AGAIN_H
-#define PX_STORES_AGAIN_H
+#ifndef PX_PASSTHROUGH_RENEW_H
+#define PX_PASSTHROUGH_RENEW_H
 
 #include "proxy/client/core/session.h"
 
@@ -10,10 +10,11 @@
  * was read by last: it is stale from then on if it would change a key, as its text stands, or if
  * nobody knows. `behind`: so it is anyway, if what stands in front of it and is not sent yet may
  * change them. DONE, unless it must wait. */
-px_step px_stores_renew(px_session *session, px_statement *statement, pgw_slice name, bool behind);
+px_step px_passthrough_renew(px_session *session, px_statement *statement, pgw_slice name,
+                             bool behind);
 
 /* Whether the statement, without a plan, is an INSERT into a table that has its hash by now, by a
  * migration (`keyspread migrate`). DONE: it is none; LATER: the session waits; PASS: it is one. */
-px_step px_stores_migrated(px_session *session, px_statement *statement);
+px_step px_passthrough_migrated(px_session *session, px_statement *statement);
 
 #endif

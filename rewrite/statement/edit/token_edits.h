@@ -1,9 +1,9 @@
 /*
- * stars: how a statement is to be written so that what it shows of a configured table is without
- * the hash column: `*` becomes a list of columns.
+ * token_edits: how a statement is to be written so that what it shows of a configured table is
+ * without the hash column: `*` becomes a list of columns.
  */
-#ifndef RW_STARS_H
-#define RW_STARS_H
+#ifndef RW_TOKEN_EDITS_H
+#define RW_TOKEN_EDITS_H
 
 #include "rewrite/lex/lexer.h"
 
@@ -19,29 +19,30 @@ typedef struct rw_change {
 
 /* A change by tokens: the text stands in the place of the tokens from `from` up to `to`, counted
  * from 0. */
-typedef struct rw_star {
+typedef struct rw_token_edit {
     uint32_t from, to;
     uint32_t wraps; /* 1 + the token of a table's name, if the text ends the subquery in its place;
                        0: it does not */
     uint32_t text, len; /* place in the bytes behind the list; a blank at either end of the text may
                            be left out */
-} rw_star;
+} rw_token_edit;
 
-/* All changes of a statement, in the order of the text, found in its tree (stars_tree.h), the same
- * for each text of its shape. The map has no pointers, so that it can be kept. */
-typedef struct rw_star_map {
+/* All changes of a statement, in the order of the text, found in its tree (hidden_stars.h), the
+ * same for each text of its shape. The map has no pointers, so that it can be kept. */
+typedef struct rw_token_edits {
     size_t size; /* bytes, with the texts behind the list */
     uint32_t count;
-    rw_star list[];
-} rw_star_map;
+    rw_token_edit list[];
+} rw_token_edits;
 
 /* A copy of the map, freed by free(). */
-rw_star_map *rw_star_map_copy(const rw_star_map *map);
+rw_token_edits *rw_token_edits_copy(const rw_token_edits *map);
 /* Whether a subquery stands in the place of the table whose name begins with this token; then, the
  * last of those in the subquery. `map` NULL: none does. */
-bool rw_stars_wrap(const rw_star_map *map, uint32_t name, uint32_t *last);
+bool rw_token_edits_wrap(const rw_token_edits *map, uint32_t name, uint32_t *last);
 /* What is changed in a statement, at whose begin the lexer is, that has this map. Allocated in
  * `arena`, with its texts. */
-size_t rw_stars_read(const rw_star_map *map, rw_lexer lexer, pgw_arena *arena, rw_change **out);
+size_t rw_token_edits_read(const rw_token_edits *map, rw_lexer lexer, pgw_arena *arena,
+                           rw_change **out);
 
 #endif
