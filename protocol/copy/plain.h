@@ -33,15 +33,15 @@ static inline void copy_row(char *to, const char *from, size_t len, const char *
 }
 
 /* The special bytes of a chunk, a word for each block. */
-typedef struct specials {
+typedef struct special_blocks {
     const pgw_copy_scan *scan;
     const char *end;
     size_t count, number; /* So many blocks were looked at; the one at hand among them. */
     uint64_t blocks[AHEAD];
-} specials;
+} special_blocks;
 
 /* Goes on to the next block that has special bytes. 0: there is none. */
-static inline uint64_t next_block(specials *it, const char **block)
+static inline uint64_t next_block(special_blocks *it, const char **block)
 {
     uint64_t found = 0;
     while (found == 0) {
@@ -69,7 +69,7 @@ static inline __attribute__((always_inline)) void pgw_copy_pass_plain(pgw_copy_c
     const uint16_t *const last = options->wanted + options->columns - 1;
     const char *row = in->at, *block = row, *put = in->put;
     pgw_buf *const out = in->out;
-    specials of = {.scan = &copy->scan, .end = in->end};
+    special_blocks of = {.scan = &copy->scan, .end = in->end};
     of.count = pgw_copy_scan_blocks(of.scan, block, end, 1, of.blocks);
     for (uint64_t found = of.blocks[0];;) {
         const char *field = row, *at;

@@ -165,7 +165,7 @@ static void ask(void)
 
 static void tell_table(size_t i)
 {
-    char text[256];
+    char text[512];
     snprintf(text, sizeof text,
              "public|%s|%zu|r|0|f|f|f|f|f|k|1|20|-1|it|f|t|f|f|f|t|f|2|f||0|t|f|~|~", names[i],
              16384 + i);

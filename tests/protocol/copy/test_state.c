@@ -19,17 +19,17 @@ static const unsigned char force[] = {0, 0, 0};
 static const pgw_copy_options text = {TEXT}, csv = {CSV}, binary = {BINARY};
 
 /* What a row is seen to be while its field is added. */
-typedef struct seen {
+typedef struct sight {
     pgw_copy *copy;
     char text[400];
-} seen;
+} sight;
 
 /* Adds the row to what is seen: its line, how many fields it has if these are not as many as they
  * should be, and the fields. */
 static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
 {
     (void)out;
-    seen *it = context;
+    sight *it = context;
     size_t count, len = strlen(it->text);
     bool odd = pgw_copy_is_odd(it->copy, &count);
     len += (size_t)snprintf(it->text + len, sizeof it->text - len,
@@ -46,7 +46,7 @@ static bool fill(void *context, const pgw_copy_field *fields, pgw_buf *out)
 typedef struct reading {
     pgw_copy *copy;
     pgw_buf out;
-    seen seen;
+    sight seen;
 } reading;
 
 /* Reads data that is cut at `cut`, without its end. */
@@ -212,7 +212,7 @@ static bool note_odd(void *context, const pgw_copy_field *fields, pgw_buf *out)
 {
     (void)fields;
     (void)out;
-    seen *it = context;
+    sight *it = context;
     size_t count;
     if (!pgw_copy_is_odd(it->copy, &count))
         count = 99;
@@ -237,7 +237,7 @@ static void test_odd_tuples(void **state)
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         for (size_t cut = 0; cut <= files[i].in.len; cut++) {
             pgw_buf out = {0};
-            seen seen = {0};
+            sight seen = {0};
             seen.copy = pgw_copy_new(&every, note_odd, &seen);
             pgw_copy_feed(seen.copy, (pgw_slice){files[i].in.ptr, cut}, &out);
             pgw_copy_feed(seen.copy, (pgw_slice){files[i].in.ptr + cut, files[i].in.len - cut},
