@@ -68,8 +68,9 @@ def contexts(first):
             try:
                 with connection.transaction():
                     connection.execute(INSERT, (first, "block", 1))
+                    connection.execute("select 1")  # An error of a row that is kept comes here, before RELEASE.
             except psycopg.Error as error:
-                say("nested", error.sqlstate)
+                say("nested", type(error).__name__)
         with connection.pipeline():
             for number in range(3):
                 connection.execute(INSERT, (first + 1 + number, "pipeline", 1))
