@@ -23,8 +23,8 @@ typedef enum place {
 
 enum {
     SIGNATURE = 15, /* bytes of the signature and the flags behind it */
-    LINES = 65536   /* Of so many lines the length is known: of more than can be on their way to the
-                       server. */
+    LINES = 65536   /* The lengths of this many lines are known, which are more than can be on their
+                       way to the server. */
 };
 
 typedef struct binary {

@@ -36,7 +36,7 @@ static inline void copy_row(char *to, const char *from, size_t len, const char *
 typedef struct special_blocks {
     const pgw_copy_scan *scan;
     const char *end;
-    size_t count, number; /* So many blocks were looked at; the one at hand among them. */
+    size_t count, number; /* how many blocks were looked at; which of them is at hand */
     uint64_t blocks[AHEAD];
 } special_blocks;
 

@@ -47,7 +47,7 @@ const rw_question *px_template_question(const px_template *it)
 
 /* ---- which there are ---- */
 
-/* Its memory, in bytes. */
+/* The memory of a template, in bytes. */
 static size_t weight_of(const px_template *it)
 {
     size_t weight = it->specimen->arena.bytes;

@@ -41,7 +41,8 @@ bool px_lone_submit(px_session *session, const px_client_message *decoded, px_pl
     return true;
 }
 
-/* While its write group is under way, and before that is dropped. */
+/* Whether the write group of such a group is under way, or has its outcome and is not dropped yet.
+ */
 static bool is_under_way(const px_session *session)
 {
     return session->hand.frame.size > 0 && session->hand.frame.type == 'B' &&

@@ -253,8 +253,8 @@ static bool hold_writers(const px_migration *it)
     return px_migration_do(it, it->writer, LOCK);
 }
 
-/* Until every keyspread has heard it: takes over most of what has changed, so that little is left
- * to do under the lock. */
+/* Takes over most of what has changed while every keyspread hears of the switch, so that little is
+ * left to do under the lock. */
 static attempt await_quiet(const px_migration *it, const exchange *what)
 {
     double begun = px_migration_now();
