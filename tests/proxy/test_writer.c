@@ -185,7 +185,7 @@ static void where_partitions_cost_they_do_not(void **state)
     assert_true(t[0].back && t[1].back);
 }
 
-/* So many wait that they are worth another link, as a lane's are. */
+/* As many write groups wait as make another link worth while for a lane. */
 static void many_do_not_wait_for_the_batch_before(void **state)
 {
     (void)state;

@@ -193,7 +193,7 @@ static void test_long_key(void **state)
     pgw_copy_free(copy);
 }
 
-/* The same behind other rows, all in one piece. */
+/* A key that is too long stands behind other rows, all in one piece. */
 static void test_long_key_in_one_piece(void **state)
 {
     (void)state;

@@ -350,7 +350,7 @@ static void test_lengths(void **state)
     free(row);
 }
 
-/* So many lines are known, and not one more. */
+/* The lengths of the last lines are known, and of none before these. */
 static void test_known_lines(void **state)
 {
     (void)state;
