@@ -159,6 +159,16 @@ static bool has_room(const px_session *session, size_t bytes, size_t statements)
     return is_fit(session, has, PX_ORDINARY_SIZE);
 }
 
+/* Whether rows of so many bytes and statements may be kept. PostgreSQL is sent the rows behind a
+ * savepoint at once, because their errors must come while the client can still return to it. YDB
+ * knows no savepoints: there only rows that are kept can be rolled back to one. */
+static bool may_keep_rows(const px_session *session, size_t bytes, size_t statements)
+{
+    bool tells = session->worker->config->backend.dialect == CFG_DIALECT_YDB ||
+                 !px_kept_has_savepoints(session->own.begun->kept);
+    return is_fit(session, tells, PX_ORDINARY_SAVEPOINT) && has_room(session, bytes, statements);
+}
+
 static const rw_table *table_of(const px_kept_statement *statement)
 {
     return statement->text != NULL ? statement->text->script.statements[statement->at].insert->table
@@ -192,7 +202,7 @@ static bool takes_text(const px_session *session, const px_text *text)
     const px_kept *kept = session->own.begun->kept;
     size_t count = text->script.count;
     if (!px_lazy_may(session) || !takes_query(session) ||
-        !has_room(session, text->arena.bytes, count))
+        !may_keep_rows(session, text->arena.bytes, count))
         return false;
     for (size_t i = 0; i < count; i++) {
         const rw_insert *insert = text->script.statements[i].insert;
@@ -244,7 +254,7 @@ bool px_lazy_keeps_alike(px_session *session, px_likeness *of)
     pgw_buf out = {0};
     if (insert->returning > 0 || !takes_query(session) ||
         !px_lazy_takes(session, insert, px_template_catalog(of->like)) ||
-        !is_like_one(*kept, insert->table, NULL) || !has_room(session, of->rows.text.len, 1))
+        !is_like_one(*kept, insert->table, NULL) || !may_keep_rows(session, of->rows.text.len, 1))
         return false;
     px_text *text = px_alike_text(session->worker, of, &env, &told.rows);
     bool keeps = text != NULL && has_room(session, text->arena.bytes, 1);
@@ -305,7 +315,7 @@ static bool takes_group(px_session *session, size_t *executed, pgw_buf *rows)
         ++*executed;
     }
     pgw_arena_free(&arena);
-    return takes && has_room(session, group->bytes, *executed);
+    return takes && may_keep_rows(session, group->bytes, *executed);
 }
 
 /* Keeps all that is executed, and answers the group. */
