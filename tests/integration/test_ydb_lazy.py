@@ -72,6 +72,31 @@ class YdbLazy(YdbCase):
         self.say("commit", "COMMIT", status=b"I")
         self.assertEqual((self.rows(), self.kinds()), ([2], {"lazy": 1}))
 
+    def test_rows_behind_savepoints(self):
+        for ask in (lambda number: self.session.query(THING.format(number, "a")), self.bound):
+            self.empty()
+            self.say("begin", "BEGIN")
+            for text, tag in (("savepoint a", "SAVEPOINT"), (1, None), ("savepoint B;", "SAVEPOINT"), (2, None),
+                              ("rollback to b", "ROLLBACK"), (3, None), ('rollback work to savepoint "b"', "ROLLBACK"), (4, None),
+                              ("savepoint b", "SAVEPOINT"), (5, None), ("rollback to b", "ROLLBACK"), ("release savepoint b", "RELEASE")):
+                if tag:
+                    self.say(text, tag)
+                else:
+                    self.assertEqual(wire.tags_of(ask(text)), ["INSERT 0 1"])
+            self.assertEqual(self.rows(), [])
+            self.say("commit", "COMMIT", status=b"I")
+            self.assertEqual(self.rows(), [1, 4])
+        self.assertEqual(self.kinds(), {"lazy": 2})
+
+    def test_release_sends_what_is_kept_behind_it(self):
+        self.session.query(THING.format(1, "a"))
+        self.say("begin", "BEGIN")
+        self.say("savepoint s", "SAVEPOINT")
+        self.say(THING.format(1, "b"), "INSERT 0 1")
+        self.assertEqual(wire.error_of(self.session.query("release s")), "23505")
+        self.say("rollback", "ROLLBACK", status=b"I")
+        self.assertEqual((self.rows(), self.kinds()), ([1], {"made_ordinary": 1}))
+
     def test_what_the_session_chooses(self):
         for number, (word, kinds) in enumerate((("eager", {}), ("lazy", {"lazy": 1}), ("default", {"lazy": 2}))):
             self.say(f"set keyspread.transactions to {word}", "SET", status=b"I")
