@@ -495,6 +495,12 @@ const char *px_link_parameter(const px_link *link, const char *name)
     return link->kind->parameter(link, name);
 }
 
+bool px_link_is_primary(const px_link *link)
+{
+    const char *standby = px_link_parameter(link, "in_hot_standby");
+    return standby != NULL && strcmp(standby, "off") == 0;
+}
+
 px_greeting *px_link_greeting(const px_link *link)
 {
     return px_greeting_keep(link->worker, link->identity, reported(link));

@@ -121,6 +121,8 @@ bool px_link_was_admitted(const px_link *link);
 pgw_slice px_link_notices(const px_link *link);
 /* The value that the server reported for `name` when the link opened; NULL if it did not. */
 const char *px_link_parameter(const px_link *link, const char *name);
+/* The server has reported that it is not in recovery. */
+bool px_link_is_primary(const px_link *link);
 /* Keeps what the link reported for the greeting of later sessions of its kind. Counted. */
 px_greeting *px_link_greeting(const px_link *link);
 

@@ -162,8 +162,7 @@ static bool may_ride(const px_session *session, rw_transaction decoded, bool laz
         (session->worker->server->backend->by_file && !lazy) || px_link_cancelling(own->link) ||
         px_link_is_borrowed(own->link))
         return false;
-    const char *standby = px_link_parameter(own->link, "in_hot_standby");
-    return !decoded.primary || (standby != NULL && strcmp(standby, "off") == 0);
+    return !decoded.primary || px_link_is_primary(own->link);
 }
 
 static void put_end(px_session *session, rw_transaction_word word, bool ready, pgw_buf *out)

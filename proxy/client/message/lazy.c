@@ -111,9 +111,8 @@ bool px_lazy_is_wanted(const px_session *session)
 
 bool px_lazy_begins(const px_session *session, bool ordinary)
 {
-    const char *standby = px_link_parameter(session->own.link, "in_hot_standby");
-    return ordinary && px_lazy_is_wanted(session) && standby != NULL &&
-           strcmp(standby, "off") == 0 && !px_link_has_modes(session->own.link);
+    return ordinary && px_lazy_is_wanted(session) && px_link_is_primary(session->own.link) &&
+           !px_link_has_modes(session->own.link);
 }
 
 bool px_lazy_may(const px_session *session)
