@@ -18,6 +18,7 @@
 #include "proxy/ingest/template.h"
 #include "proxy/server/server.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Of a server that has nothing yet. */
@@ -40,9 +41,23 @@ static inline void one_worker_begin(px_server *server, px_worker *worker, const 
     worker->batcher = px_batcher_new(worker);
 }
 
+static inline void one_worker_hangs(uv_timer_t *timer)
+{
+    fputs("The worker has not ended within a minute: a session or link of it is still open.\n", stderr);
+    uv_print_all_handles(timer->loop, stderr);
+    abort();
+}
+
+/* Ends the worker; aborts if a session or link of a failed test would keep its loop alive. */
 static inline void one_worker_end(px_server *server, px_worker *worker)
 {
+    uv_timer_t deadline;
+    uv_timer_init(&worker->loop, &deadline);
+    uv_timer_start(&deadline, one_worker_hangs, 60 * 1000, 0);
+    uv_unref((uv_handle_t *)&deadline);
     px_worker_drain(worker);
+    uv_run(&worker->loop, UV_RUN_DEFAULT);
+    uv_close((uv_handle_t *)&deadline, NULL);
     uv_run(&worker->loop, UV_RUN_DEFAULT);
     px_templates_free(worker);
     px_plan_cache_clear(worker->plans);
