@@ -21,13 +21,6 @@
 
 enum { PX_HOLD_BYTES = 64 * 1024 * 1024 };
 
-/* What becomes of a message of the client. */
-typedef enum px_step {
-    PX_STEP_DONE, /* the message was dealt with: consume it */
-    PX_STEP_PASS, /* keyspread does not handle the message: forward it as it is */
-    PX_STEP_LATER /* the session waits: look at it again */
-} px_step;
-
 typedef struct px_session px_session;
 
 /* What a session calls in the layer above: session_io.c, or a test. */
@@ -114,7 +107,7 @@ struct px_session {
     const px_session_io *life;
     px_worker *worker;
     px_session_state state;
-    px_wait wait;
+    px_step wait; /* PX_WAIT_NOTHING, or why the next message is not looked at yet */
     size_t slot;
     uint64_t ticket; /* never used twice in a worker */
     bool processing;
@@ -141,7 +134,10 @@ struct px_session {
 /* State and wait are written by these functions alone. Where assertions are compiled, what
  * contradicts the tables of states.h ends the process. */
 void px_session_set_state(px_session *session, px_session_state state);
-void px_session_set_wait(px_session *session, px_wait wait);
+/* The session waits for what a handler returned. For request.c, which calls the handlers. */
+void px_session_set_wait(px_session *session, px_step wait);
+/* This wait is over, if it is what the session waits for. */
+void px_session_end_wait(px_session *session, px_step wait);
 /* Whether nothing contradicts the tables of states.h. */
 bool px_session_is_sound(const px_session *session);
 
@@ -180,13 +176,19 @@ void px_session_drop_group(px_session *session);
 
 /* Opens the own link if there is none. */
 void px_session_open_link(px_session *session);
-/* Opens the own link if there is none. True: it is ready, and has what was kept of the transaction
- * (kept.h), of which no more is kept from now on. False: the session waits, and the message is
- * looked at again. */
-bool px_session_need_link(px_session *session);
+/* Opens the own link if there is none. DONE: it is ready, and has what was kept of the transaction
+ * (kept.h), of which no more is kept from now on. */
+PGW_MUST_CHECK px_step px_session_need_link(px_session *session);
+/* Does what px_session_need_link() does, unless the session is idle: then an error is told without
+ * the link. */
+PGW_MUST_CHECK px_step px_session_need_link_unless_idle(px_session *session);
 /* Opens the own link if there is none, to ask it something; others that need it more may have it.
- * False: the session waits, and the message is looked at again. */
-bool px_session_need_link_to_ask(px_session *session);
+ * DONE: it is ready. */
+PGW_MUST_CHECK px_step px_session_need_link_to_ask(px_session *session);
+/* The session, which waits for the tables as others see them, waits for its own link instead. */
+void px_session_await_link(px_session *session);
+/* Sends what is kept of the transaction while no message is at hand; the next one waits for it. */
+void px_session_send_kept(px_session *session);
 /* Begins to open the own link if less than half of backend.max_links are in use. False: they are.
  */
 bool px_session_take_link(px_session *session);
@@ -194,7 +196,7 @@ bool px_session_take_link(px_session *session);
 /* Has what the client has sent looked at, at the end of the turn. */
 void px_session_look(px_session *session);
 /* Has what the client has sent looked at, for this wait is over. */
-void px_session_wake(px_session *session, px_wait wait);
+void px_session_wake(px_session *session, px_step wait);
 
 /* ---- the end ---- */
 

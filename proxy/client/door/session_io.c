@@ -223,7 +223,7 @@ static void look(px_session *session)
         session->is_woken = true; /* the session is looked at below in any case */
         catch_up(session);
         session->is_woken = false;
-        px_session_set_wait(session, PX_WAIT_NOTHING);
+        px_session_end_wait(session, PX_WAIT_WRITE_GROUP);
     }
     if (session->own.copy != NULL && session->state == PX_READY && px_copied_is_apart(session) &&
         !px_copied_is_under_way(session))

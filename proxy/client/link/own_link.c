@@ -62,7 +62,7 @@ void px_own_link_forgo(px_session *session)
 {
     if (session->wait != PX_WAIT_LINK || px_link_is_opening(session->own.link))
         return;
-    px_session_set_wait(session, PX_WAIT_NOTHING);
+    px_session_end_wait(session, PX_WAIT_LINK);
     forget_link(session);
 }
 

@@ -180,8 +180,7 @@ static void go_on(px_session *session, px_look_step step, pgw_buf *more)
 static void give_up(px_session *session)
 {
     px_schema_probe_free(session);
-    if (session->wait == PX_WAIT_CATALOG)
-        px_session_set_wait(session, PX_WAIT_NOTHING);
+    px_session_end_wait(session, PX_WAIT_CATALOG);
 }
 
 /* A question ends with the last of three CloseComplete in a group, else with ReadyForQuery. */
@@ -247,50 +246,42 @@ static void on_asked(void *waiter, const pgw_error *error)
         on_seen(waiter, error);
         return;
     }
-    /* The session waits no longer for the answer that others get: it looks itself. */
-    px_session_set_wait(session, PX_WAIT_NOTHING);
-    (void)px_session_need_link_to_ask(session);
+    px_session_await_link(session); /* the session looks itself */
 }
 
-bool px_schema_probe_doubts(px_session *session, const px_catalog *catalog)
+/* Asks for the tables as all sessions see them. */
+static px_step load(px_session *session)
+{
+    px_catalog_load(session->worker, session->who.identity, is_inside(session), on_asked, session);
+    return PX_WAIT_CATALOG;
+}
+
+px_step px_schema_probe_doubts(px_session *session, const px_catalog *catalog)
 {
     if (session->hand.doubted || catalog == px_catalog_none())
-        return false;
+        return PX_STEP_DONE;
     px_session_set_doubted(session, true);
     px_changes_ask_anew(session);
-    px_session_set_wait(session, PX_WAIT_CATALOG);
     if (!sees_alone(session))
-        px_catalog_load(session->worker, session->who.identity, is_inside(session), on_asked,
-                        session);
-    else if (!start_asked(session))
-        px_session_set_wait(session, PX_WAIT_NOTHING);
-    return session->wait == PX_WAIT_CATALOG;
+        return load(session);
+    return start_asked(session) ? PX_WAIT_CATALOG : PX_STEP_DONE;
 }
 
-bool px_schema_probe_doubts_keys(px_session *session)
+px_step px_schema_probe_doubts_keys(px_session *session)
 {
-    if (!px_keys_may_be_old(session) || !px_schema_probe_doubts(session, NULL))
-        return false;
-    px_keys_forget(session);
-    return true;
+    px_step step =
+        px_keys_may_be_old(session) ? px_schema_probe_doubts(session, NULL) : PX_STEP_DONE;
+    if (step != PX_STEP_DONE)
+        px_keys_forget(session);
+    return step;
 }
 
-/* The snapshot to use now; NULL: the session waits. */
-static px_catalog *look_for(px_session *session)
+/* Asks for the tables, as none are known now. */
+static px_step look_for(px_session *session, bool alone)
 {
-    bool alone = sees_alone(session);
-    px_catalog *now = alone ? px_changes_own(session) : px_changes_known(session);
-    if (now != NULL)
-        return now;
-    if (alone && session->pending.replies.count > 0) {
-        px_ask_for_answers(session);
-        return NULL;
-    }
-    px_session_set_wait(session, PX_WAIT_CATALOG);
-    if (!alone || !start_asked(session))
-        px_catalog_load(session->worker, session->who.identity, is_inside(session), on_asked,
-                        session);
-    return NULL;
+    if (alone && session->pending.replies.count > 0)
+        return px_ask_for_answers(session);
+    return alone && start_asked(session) ? PX_WAIT_CATALOG : load(session);
 }
 
 /* A statement of the transaction that is open, or is being begun, may lock configured tables. */
@@ -300,14 +291,23 @@ static void use(px_session *session)
         px_changes_use(session);
 }
 
-px_catalog *px_schema_probe_now(px_session *session)
+px_step px_schema_probe_now(px_session *session, px_catalog **catalog)
 {
+    *catalog = px_catalog_none();
     if (px_catalog_names(session->worker)->count == 0)
-        return px_catalog_none();
-    px_catalog *now = look_for(session);
-    if (now != NULL)
-        use(session);
-    return now;
+        return PX_STEP_DONE;
+    bool alone = sees_alone(session);
+    *catalog = alone ? px_changes_own(session) : px_changes_known(session);
+    if (*catalog == NULL)
+        return look_for(session, alone);
+    use(session);
+    return PX_STEP_DONE;
+}
+
+px_step px_schema_probe_verified(px_session *session, px_catalog **catalog)
+{
+    px_step step = px_schema_probe_now(session, catalog);
+    return step == PX_STEP_DONE ? px_sync_state(session, *catalog) : step;
 }
 
 static bool is_about_tables(const px_session *session, pgw_slice text)
@@ -318,22 +318,25 @@ static bool is_about_tables(const px_session *session, pgw_slice text)
            !rw_stands_by(text, session->who.identity->env.conforming);
 }
 
-px_catalog *px_schema_probe_catalog(px_session *session, pgw_slice text)
+px_step px_schema_probe_catalog(px_session *session, pgw_slice text, px_catalog **catalog)
 {
-    return is_about_tables(session, text) ? px_schema_probe_now(session) : px_catalog_none();
+    *catalog = px_catalog_none();
+    return is_about_tables(session, text) ? px_schema_probe_now(session, catalog) : PX_STEP_DONE;
 }
 
-px_catalog *px_schema_probe_script(px_session *session, pgw_slice text)
+px_step px_schema_probe_script(px_session *session, pgw_slice text, px_catalog **catalog)
 {
     px_worker *worker = session->worker;
+    *catalog = px_catalog_none();
     if (!is_about_tables(session, text))
-        return px_catalog_none();
+        return PX_STEP_DONE;
     bool alone =
         !session->hand.doubted && session->hand.parts == NULL &&
         rw_defines_alone(text, px_catalog_names(worker), session->who.identity->env.conforming) &&
         px_catalog_has_room(worker, session->who.identity, session->ddl.unmarked);
     if (!alone)
-        return px_schema_probe_now(session);
+        return px_schema_probe_now(session, catalog);
     use(session);
-    return px_catalog_unasked();
+    *catalog = px_catalog_unasked();
+    return PX_STEP_DONE;
 }

@@ -205,7 +205,7 @@ static void question(px_session *session, const px_catalog *catalog, pgw_buf *sq
 }
 
 /* `text`: the Query that waits for the answer; empty: something else does. */
-static void ask(px_session *session, const px_catalog *catalog, pgw_slice text)
+static px_step ask(px_session *session, const px_catalog *catalog, pgw_slice text)
 {
     px_state *state = &session->known;
     bool fresh = px_state_is_fresh(state, px_state_loud(catalog));
@@ -223,50 +223,46 @@ static void ask(px_session *session, const px_catalog *catalog, pgw_slice text)
     state->failed = false;
     px_state_know(state, false);
     send_question(session, text, pgw_slice_buf(&sql));
-    px_session_set_wait(session, PX_WAIT_STATE);
     pgw_buf_free(&sql);
+    return PX_WAIT_STATE;
 }
 
-bool px_sync_state_query(px_session *session, const px_catalog *catalog, pgw_slice text)
+px_step px_sync_state_query(px_session *session, const px_catalog *catalog, pgw_slice text)
 {
     if (px_session_aborted(session) || is_settled(session, catalog))
-        return true;
-    if (session->pending.replies.count > 0 && !session->own.unsynced) {
-        px_session_set_wait(session, PX_WAIT_IDLE);
-        return false;
-    }
-    if (px_session_need_link_to_ask(session))
-        ask(session, catalog, text);
-    return false;
+        return PX_STEP_DONE;
+    if (session->pending.replies.count > 0 && !session->own.unsynced)
+        return PX_WAIT_IDLE;
+    px_step step = px_session_need_link_to_ask(session);
+    return step == PX_STEP_DONE ? ask(session, catalog, text) : step;
 }
 
-bool px_sync_state(px_session *session, const px_catalog *catalog)
+px_step px_sync_state(px_session *session, const px_catalog *catalog)
 {
     return px_sync_state_query(session, catalog, (pgw_slice){NULL, 0});
 }
 
-bool px_sync_state_now(px_session *session)
+px_step px_sync_state_now(px_session *session)
 {
     const px_catalog *own = px_changes_own(session);
     const px_catalog *catalog = own != NULL ? own : px_changes_known(session);
     return px_sync_state(session, catalog != NULL ? catalog : px_catalog_none());
 }
 
-bool px_sync_state_escapes(px_session *session, const px_catalog *catalog)
+px_step px_sync_state_escapes(px_session *session, const px_catalog *catalog)
 {
     bool reported = session->pending.replies.count == 0 && !session->own.unsynced;
-    return reported || px_sync_state(session, catalog);
+    return reported ? PX_STEP_DONE : px_sync_state(session, catalog);
 }
 
-bool px_sync_state_kind(px_session *session, const px_catalog *catalog)
+px_step px_sync_state_kind(px_session *session, const px_catalog *catalog)
 {
     const px_kind *kind = px_kind_find(session->worker, session->who.base);
     bool known = kind != NULL && is_of(kind->epoch, catalog);
     if (known || !session->own.ready || !px_session_idle(session) || session->group.count > 0 ||
         !px_state_is_fresh(&session->known, px_state_loud(catalog)) || session->known.known)
-        return true;
-    ask(session, catalog, (pgw_slice){NULL, 0});
-    return false;
+        return PX_STEP_DONE;
+    return ask(session, catalog, (pgw_slice){NULL, 0});
 }
 
 /* ---- the answer ---- */
@@ -416,8 +412,8 @@ void px_sync_state_answered(px_session *session)
         return;
     }
     stop_asking(session);
-    if (session->own.unsynced && session->wait == PX_WAIT_STATE)
-        px_session_set_wait(session, PX_WAIT_NOTHING);
+    if (session->own.unsynced)
+        px_session_end_wait(session, PX_WAIT_STATE);
 }
 
 void px_sync_state_skipped(px_session *session)
@@ -425,7 +421,7 @@ void px_sync_state_skipped(px_session *session)
     if (session->wait != PX_WAIT_STATE || !session->own.unsynced)
         return;
     stop_asking(session);
-    px_session_set_wait(session, PX_WAIT_NOTHING);
+    px_session_end_wait(session, PX_WAIT_STATE);
 }
 
 void px_sync_state_failed(px_session *session, pgw_slice body)
@@ -433,7 +429,7 @@ void px_sync_state_failed(px_session *session, pgw_slice body)
     px_state *state = &session->known;
     stop_asking(session);
     if (session->own.unsynced) { /* The error is the client's, and its group ends here. */
-        px_session_set_wait(session, PX_WAIT_NOTHING);
+        px_session_end_wait(session, PX_WAIT_STATE);
         return;
     }
     pgw_buf_clear(&state->failure);
@@ -467,7 +463,6 @@ static bool answer_failure(px_session *session)
 
 bool px_sync_state_ready(px_session *session)
 {
-    if (session->wait == PX_WAIT_STATE)
-        px_session_set_wait(session, PX_WAIT_NOTHING);
+    px_session_end_wait(session, PX_WAIT_STATE);
     return session->known.failed && answer_failure(session);
 }

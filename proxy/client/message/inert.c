@@ -93,7 +93,7 @@ bool px_inert_relay(px_session *session)
         return false;
     const px_passthrough *passthrough = bound(session, input, &bind);
     size_t len = passthrough != NULL ? px_coming_run(input, bind.size).size : 0;
-    if (len == 0 || !px_session_need_link(session))
+    if (len == 0)
         return false;
     px_state_note_bound(session, passthrough->effects, PGW_LITERAL(""));
     px_state_note_execute(session);

@@ -509,8 +509,6 @@ bool px_lazy_commits(px_session *session)
     bool submitted = first && !session->who.is_private &&
                      (text ? submit_text : submit_binds)(session, &standing);
     begun->reason = PX_ORDINARY_COMMIT;
-    if (submitted)
-        px_session_set_wait(session, PX_WAIT_WRITE_GROUP);
     return submitted;
 }
 

@@ -183,7 +183,7 @@ static px_fate on_ready(px_session *session, pgw_slice body)
     if (asked && px_sync_state_ready(session))
         return PX_SHOW;
     if (described) {
-        px_session_set_wait(session, PX_WAIT_NOTHING);
+        px_session_end_wait(session, PX_WAIT_DESCRIBE);
         if (session->group.failure != NULL)
             px_forward_failing(session);
     }
@@ -368,7 +368,7 @@ static px_fate on_columns(px_session *session, const px_reply *head, pgw_slice b
         head->describe_plan && session->wait == PX_WAIT_DESCRIBE && session->own.unsynced;
     px_fate what = pop(session);
     if (flushed)
-        px_session_set_wait(session, PX_WAIT_NOTHING);
+        px_session_end_wait(session, PX_WAIT_DESCRIBE);
     return what;
 }
 

@@ -225,7 +225,8 @@ static struct px_keys *new_question(px_session *session, const px_keys_of *of)
     return keys;
 }
 
-static bool ask(px_session *session, const px_keys_of *of, pgw_error *error)
+/* Asks the link. DONE: the error, for that is impossible. */
+static px_step ask(px_session *session, const px_keys_of *of, pgw_error *error)
 {
     px_unseen_values values;
     struct px_keys *keys = new_question(session, of);
@@ -241,14 +242,13 @@ static bool ask(px_session *session, const px_keys_of *of, pgw_error *error)
         pgw_fail(error, "54000", "the expressions for the key of table \"%s\" are too long",
                  of->inserts[0]->table->name);
         pgw_error_hint(error, "Send fewer rows a statement, or constants.");
-        return false;
+        return PX_STEP_DONE;
     }
     pgw_buf out = {0};
     px_ask_nothing(session);
     px_ask_with(session, keys->question.sql, bound ? &values : NULL, PX_ASKS_KEYS, &out);
     px_ask_send(session, PX_ASKS_KEYS, &out);
-    px_session_set_wait(session, PX_WAIT_STATE);
-    return true;
+    return PX_WAIT_STATE;
 }
 
 static const rw_answer *nulls(px_session *session, size_t count)
@@ -305,13 +305,13 @@ static const rw_answer *given_before(px_session *session, const rw_insert *inser
     return keys->answers;
 }
 
-const rw_answer *px_keys_ask(px_session *session, const px_keys_of *of, bool *later,
+const rw_answer *px_keys_ask(px_session *session, const px_keys_of *of, px_step *step,
                              pgw_error *error)
 {
     const rw_insert *only = of->count == 1 ? of->inserts[0] : NULL;
     const struct px_keys *keys = session->hand.keys;
     bool answered = keys != NULL && keys->answered && keys->count == wanted_by(of);
-    *later = false;
+    *step = PX_STEP_DONE;
     if (answered && keys->known == keys->count)
         return keys->answers;
     if (answered) { /* No rows come where the user may not write the table, or where it has gone. */
@@ -325,13 +325,12 @@ const rw_answer *px_keys_ask(px_session *session, const px_keys_of *of, bool *la
         return made_ahead(session, only);
     if (of->bind != NULL && session->group.now != NULL && wants_now(only))
         return given_before(session, only);
-    *later = true;
     if (only != NULL && px_sequence_take_comes(session, only))
-        px_session_set_wait(session, PX_WAIT_TURN);
-    else if (owed)
-        px_session_set_wait(session, PX_WAIT_IDLE);
-    else if (px_session_need_link(session))
-        *later = ask(session, of, error);
+        *step = PX_WAIT_TURN;
+    else
+        *step = owed ? PX_WAIT_IDLE : px_session_need_link(session);
+    if (*step == PX_STEP_DONE)
+        *step = ask(session, of, error);
     return NULL;
 }
 
@@ -431,8 +430,8 @@ void px_keys_failed(px_session *session, pgw_slice body)
 {
     struct px_keys *keys = session->hand.keys;
     px_ask_nothing(session);
-    if (session->own.unsynced && session->wait == PX_WAIT_STATE)
-        px_session_set_wait(session, PX_WAIT_NOTHING); /* the error ends its group */
+    if (session->own.unsynced)
+        px_session_end_wait(session, PX_WAIT_STATE); /* the error ends its group */
     if (keys == NULL)
         return;
     bool known =

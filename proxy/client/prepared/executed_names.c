@@ -31,9 +31,10 @@ px_step px_executed_names_renew(px_session *session, px_statement *statement, bo
 {
     if (statement == NULL || (statement->plan == NULL && !statement->passthrough.moving))
         return PX_STEP_DONE;
-    px_catalog *catalog = px_schema_probe_now(session);
-    if (catalog == NULL || !px_sync_state(session, catalog))
-        return PX_STEP_LATER;
+    px_catalog *catalog;
+    px_step step = px_schema_probe_verified(session, &catalog);
+    if (step != PX_STEP_DONE)
+        return step;
     if (statement->plan != NULL)
         statement->passthrough.stale = behind || !is_right(statement->plan, catalog);
     else

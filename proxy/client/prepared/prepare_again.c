@@ -109,10 +109,8 @@ static px_step settle_again(px_session *session, const pgw_parse *parse, px_plan
     if (!rw_insert_returns_same(old->insert, fresh->insert) || !px_plan_keeps_rows(fresh, old))
         return refuse_other_result(session);
     if (ours && px_statements_on_link(statements, statement) && is_unsure(statement) &&
-        !infers_by_place(old->insert, fresh->insert) && !px_session_aborted(session)) {
-        px_describe_again(session, statement);
-        return PX_STEP_LATER;
-    }
+        !infers_by_place(old->insert, fresh->insert) && !px_session_aborted(session))
+        return px_describe_again(session, statement);
     close_on_link(session, parse->name);
     px_statements_put(statements, parse->name, fresh, false)->generation =
         session->known.generation;
@@ -156,26 +154,25 @@ static px_step plan_again(px_session *session, pgw_slice name, px_plan *old,
     px_step step = px_prepare(session, &parse, &fresh);
     if (doubted)
         px_session_set_doubted(session, true);
+    bool passes = fresh == NULL && step == PX_STEP_PASS;
+    if (passes)
+        step = session->hand.replans == 0 ? px_prepare_link(session) : PX_STEP_DONE;
     if (fresh != NULL)
         step = settle_again(session, &parse, old, fresh);
-    else if (step == PX_STEP_PASS && session->hand.replans == 0 &&
-             px_prepare_link(session) == PX_STEP_LATER)
-        step = PX_STEP_LATER;
-    else if (step == PX_STEP_PASS)
+    else if (passes && step == PX_STEP_DONE)
         step = become_passthrough(session, &parse, old, catalog);
     px_plan_drop(fresh);
     pgw_buf_free(&types);
     return step;
 }
 
-/* A text of which there is a plan names a table of the configuration that it was made by. NULL: the
- * session waits. */
-static const px_catalog *catalog_for(px_session *session, const px_statement *statement,
-                                     const px_plan *plan)
+/* A text of which there is a plan names a table of the configuration that it was made by. */
+static px_step find_catalog(px_session *session, const px_statement *statement, const px_plan *plan,
+                            px_catalog **catalog)
 {
     bool named = statement->plan != NULL && plan->catalog->config == session->worker->config;
-    return named ? px_schema_probe_now(session)
-                 : px_schema_probe_catalog(session, px_plan_client_text(plan));
+    return named ? px_schema_probe_now(session, catalog)
+                 : px_schema_probe_catalog(session, px_plan_client_text(plan), catalog);
 }
 
 /* A statement that was prepared when its table had no hash gets a plan, by the Parse that was kept
@@ -212,15 +209,14 @@ px_step px_prepare_again(px_session *session, pgw_slice name, px_statement **sta
     px_plan *old = plan_of(*statement);
     if (old == NULL)
         return plan_migrated(session, name, statement);
-    const px_catalog *catalog = catalog_for(session, *statement, old);
-    if (catalog == NULL)
-        return PX_STEP_LATER;
-    if (px_prepare_is_unsynced(session))
+    px_catalog *catalog;
+    px_step step = find_catalog(session, *statement, old, &catalog);
+    if (step == PX_STEP_DONE && px_prepare_is_unsynced(session))
         return px_prepare_refuse_unsynced(session, NULL);
-    if (!px_sync_state(session, catalog))
-        return PX_STEP_LATER;
-    if (is_as_it_was(session, *statement, catalog))
-        return PX_STEP_DONE;
+    if (step == PX_STEP_DONE)
+        step = px_sync_state(session, catalog);
+    if (step != PX_STEP_DONE || is_as_it_was(session, *statement, catalog))
+        return step;
     if (px_constants_are_others(session, *statement))
         return px_constants_stay(session, *statement, catalog) ? PX_STEP_DONE
                                                                : refuse_constants(session);
@@ -228,7 +224,7 @@ px_step px_prepare_again(px_session *session, pgw_slice name, px_statement **sta
     pgw_arena arena = {0};
     pgw_slice kept =
         pgw_arena_copy(&arena, name); /* a refusal drops the group, and the name in it */
-    px_step step = plan_again(session, kept, old, catalog);
+    step = plan_again(session, kept, old, catalog);
     *statement = px_statements_find(&session->names.statements, kept);
     pgw_arena_free(&arena);
     px_plan_drop(old);

@@ -28,9 +28,10 @@ px_step px_sql_execute_renew_one(px_session *session, px_statement *statement)
 {
     if (!is_sql_execute(statement))
         return PX_STEP_DONE;
-    px_catalog *catalog = px_schema_probe_now(session);
-    if (catalog == NULL || !px_sync_state(session, catalog))
-        return PX_STEP_LATER;
+    px_catalog *catalog;
+    px_step step = px_schema_probe_verified(session, &catalog);
+    if (step != PX_STEP_DONE)
+        return step;
     if (!px_lookups_hold(statement->lookups, catalog) || px_changes_unseen(session) ||
         statement->passthrough.generation != session->known.generation)
         px_names_forget_lookups(session, pgw_slice_str(statement->name));
