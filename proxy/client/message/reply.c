@@ -2,6 +2,7 @@
 
 #include "protocol/backend.h"
 #include "proxy/backend/base/greeting.h"
+#include "proxy/base/log.h"
 #include "proxy/client/answer/copied.h"
 #include "proxy/client/answer/split_query.h"
 #include "proxy/client/core/kept.h"
@@ -19,8 +20,8 @@
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/doubt.h"
 #include "proxy/client/standing/names.h"
-#include "proxy/client/standing/unspread.h"
 #include "proxy/ingest/submit.h"
+#include "rewrite/statement/define/define_pattern.h"
 #include "rewrite/statement/script/script.h"
 
 #include <stdlib.h>
@@ -42,6 +43,22 @@ static void discard_all(px_session *session)
         px_settings_set(session, i, (pgw_slice){NULL, 0});
 }
 
+/* Warns the client, and the log, that a table that has the name of a pattern was made without its
+ * hash, and why, by the number of rw_define_warning(). To be called between two messages of the
+ * link. */
+static void warn_unspread(px_session *session, unsigned number)
+{
+    const char *why = rw_define_warning(number);
+    pgw_error warning;
+    pgw_buf out = {0};
+    pgw_fail(&warning, "01000", "this table is not spread, but made as an ordinary one: %s", why);
+    pgw_error_hint(&warning, "It has the name of a pattern of keyspread's configuration.");
+    pgw_notice_write(&warning, "WARNING", &out);
+    px_session_put(session, &out);
+    pgw_buf_free(&out);
+    px_log(CFG_LOG_WARN, "table_made_ordinary", "reason=%s", why);
+}
+
 static void after_statement(px_session *session, const px_text *text, size_t i)
 {
     const rw_statement *statement = &text->script.statements[i];
@@ -54,7 +71,7 @@ static void after_statement(px_session *session, const px_text *text, size_t i)
     else if (statement->effects & RW_EFFECT_DEALLOCATE)
         px_statements_remove(&session->names.statements, statement->name);
     if (statement->warning > 0)
-        px_unspread_warn(session, statement->warning);
+        warn_unspread(session, statement->warning);
     rw_tracked_setting setting = px_setting_of(statement->setting);
     if ((statement->effects & RW_EFFECT_TRACKED) && setting >= RW_REPORTED &&
         setting < RW_TRACKED && statement->setting_simple)
@@ -263,7 +280,7 @@ static px_fate on_executed(px_session *session, px_reply *head, pgw_slice body)
     else
         on_name_changed(session, body);
     if (session->own.ordinary > 0 && is_tag(body, "CREATE TABLE")) {
-        px_unspread_warn(session, session->own.ordinary);
+        warn_unspread(session, session->own.ordinary);
         px_own_set_ordinary(&session->own, 0);
     }
     px_fate popped = pop(session);

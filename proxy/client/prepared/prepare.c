@@ -2,7 +2,6 @@
 
 #include "proxy/client/answer/refuse.h"
 #include "proxy/client/core/settings.h"
-#include "proxy/client/core/shared_plan.h"
 #include "proxy/client/link/schema_probe.h"
 #include "proxy/client/link/sync_state.h"
 #include "proxy/client/prepared/forward.h"
@@ -12,6 +11,8 @@
 #include "proxy/client/standing/names.h"
 #include "proxy/client/standing/script.h"
 #include "proxy/client/standing/passthrough_writes.h"
+#include "proxy/ingest/blockers.h"
+#include "proxy/ingest/plan_cache.h"
 #include "rewrite/insert/typed.h"
 #include "rewrite/statement/script/script.h"
 #include "rewrite/statement/special/explain_query.h"
@@ -332,6 +333,23 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     return step;
 }
 
+/* Whether the session has the plan in common with its worker's others. In one that may have
+ * temporary types a cast means what it means nowhere else, and so may the types of parameters that
+ * its plans were described with. */
+static bool is_for_all(const px_session *session, const px_plan *plan)
+{
+    px_standing standing = px_session_standing(session);
+    return !px_blocker_has_names(&standing, plan->insert);
+}
+
+/* The worker's plan of this id, not counted; NULL: there is none, or it may be another in this
+ * session. */
+static px_plan *shared_plan(const px_session *session, px_plan_id id)
+{
+    px_plan *plan = px_plan_find(session->worker->plans, id);
+    return plan != NULL && is_for_all(session, plan) ? plan : NULL;
+}
+
 uint32_t *px_prepare_types(const pgw_parse *parse)
 {
     uint32_t *types = pgw_alloc(parse->type_count * sizeof *types);
@@ -373,7 +391,7 @@ px_step px_prepare(px_session *session, const pgw_parse *parse, px_plan **plan)
     px_plan_id id =
         px_plan_id_of(parse->query, declared, parse->type_count, session->who.identity, catalog);
     bool usual = view.unqualified == NULL; /* only then is a plan of others right */
-    *plan = usual ? px_shared_plan(session, id) : NULL;
+    *plan = usual ? shared_plan(session, id) : NULL;
     step = *plan != NULL ? px_sync_state(session, catalog) : PX_STEP_DONE;
     if (step != PX_STEP_DONE) {
         *plan = NULL;
@@ -385,8 +403,8 @@ px_step px_prepare(px_session *session, const pgw_parse *parse, px_plan **plan)
     } else {
         *plan = old;
         step = make_plan(session, parse, declared, catalog, &view, plan);
-        if (*plan != NULL && usual)
-            px_shared_plan_keep(session, id, *plan);
+        if (*plan != NULL && usual && is_for_all(session, *plan))
+            px_plan_remember(session->worker->plans, id, *plan);
     }
     free(declared);
     if (old == NULL && *plan != NULL && is_too_much(session, parse->name, *plan)) {

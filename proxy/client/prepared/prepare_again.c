@@ -1,6 +1,6 @@
 #include "proxy/client/prepared/prepare_again.h"
 
-#include "proxy/client/core/constants.h"
+#include "proxy/backend/schema/schema.h"
 #include "proxy/client/link/schema_probe.h"
 #include "proxy/client/link/sync_state.h"
 #include "proxy/client/prepared/prepare.h"
@@ -134,10 +134,34 @@ static bool is_as_it_was(const px_session *session, const px_statement *statemen
             px_identity_shares(plan->identity, session->who.identity));
 }
 
+/* Whether the statement, prepared anew, would read its constants otherwise, even if only other
+ * tables have changed: DateStyle, IntervalStyle and TimeZone are those of when it was prepared. */
+static bool reads_constants_otherwise(const px_session *session, const px_statement *statement)
+{
+    return statement->plan != NULL && px_statement_reads(statement) &&
+           !px_identity_reads_alike(statement->plan->identity, session->who.identity);
+}
+
+/* Whether what the link has is still right: its table is what it was, and its name means it. */
+static bool is_right_there(const px_session *session, const px_statement *statement,
+                           const px_catalog *catalog)
+{
+    const rw_table *table = statement->plan->insert->table;
+    bool same = false;
+    for (size_t i = 0; i < catalog->count && !same; i++)
+        same = catalog->tables[i]->oid == table->oid && px_schema_same(catalog->tables[i], table);
+    return same && statement->generation == session->known.generation &&
+           px_plan_is_in_zone(statement->plan, session->who.identity) &&
+           px_statements_on_link(&session->names.statements, statement);
+}
+
 static px_step refuse_constants(px_session *session)
 {
     pgw_error error;
-    px_constants_refuse(&error);
+    pgw_fail(
+        &error, "0A000",
+        "DateStyle, IntervalStyle or TimeZone is another than when the statement was prepared");
+    pgw_error_hint(&error, "Prepare it again, or give its dates and times as parameters.");
     return px_prepare_refuse(session, NULL, &error);
 }
 
@@ -217,9 +241,9 @@ px_step px_prepare_again(px_session *session, pgw_slice name, px_statement **sta
         step = px_sync_state(session, catalog);
     if (step != PX_STEP_DONE || is_as_it_was(session, *statement, catalog))
         return step;
-    if (px_constants_are_others(session, *statement))
-        return px_constants_stay(session, *statement, catalog) ? PX_STEP_DONE
-                                                               : refuse_constants(session);
+    if (reads_constants_otherwise(session, *statement))
+        return is_right_there(session, *statement, catalog) ? PX_STEP_DONE
+                                                            : refuse_constants(session);
     px_plan_take(old);
     pgw_arena arena = {0};
     pgw_slice kept =
