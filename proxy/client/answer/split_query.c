@@ -12,7 +12,7 @@
 #include "proxy/client/core/settings.h"
 #include "proxy/client/numbers/keys.h"
 #include "proxy/client/standing/changes.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "rewrite/lex/lexer.h"
 #include "rewrite/statement/script/tree.h"
 
@@ -286,7 +286,7 @@ static void step_on(px_session *session)
     px_keys_forget(session);
     px_parsed_forget(session);
     px_changes_ask_anew(session);
-    px_session_set_doubted(session, false);
+    px_session_set_rechecked(session, false);
 }
 
 bool px_split_query_are_over(px_session *session)

@@ -47,10 +47,11 @@ typedef struct px_who {
     struct px_greeting *greeting; /* what the client was greeted with. Counted */
     uint64_t inherited;           /* number that stands for the settings of its role and database */
     char *settings[RW_TRACKED];   /* tracked settings that were changed; NULL: as at the start */
-    struct px_untold *untold;     /* what settings were before a change not reported yet; or NULL */
-    bool is_private;              /* the session's rows go over its own link, not in batches */
-    bool output_changed;          /* values may be written as text otherwise than on batch links */
-    rw_script_encoding written;   /* encoding of the client's texts */
+    struct px_unreported
+        *unreported;            /* what settings were before a change not reported yet; or NULL */
+    bool is_private;            /* the session's rows go over its own link, not in batches */
+    bool output_changed;        /* values may be written as text otherwise than on batch links */
+    rw_script_encoding written; /* encoding of the client's texts */
 } px_who;
 
 /* The client's message at hand. */
@@ -63,8 +64,8 @@ typedef struct px_hand {
     px_rest *rest;    /* parameters that are among the unread bytes; owned; NULL: none are */
     bool copied;      /* The unread bytes are rows, which are given their hashes (copied.h). */
     bool databases_left; /* keyspread has left the databases that the statement drops or renames. */
-    bool doubted;        /* the tables were looked at anew for its statement, which is done once */
-    pgw_buf told;        /* The message to send in its place (drawn.h); empty: itself. */
+    bool rechecked;      /* the tables were looked at anew for its statement, which is done once */
+    pgw_buf rewritten;   /* message to send in its place (sequence_session.h); empty: itself */
     struct px_keys *keys; /* the question for its statement's key, and the answers (keys.h); owned;
                              NULL: none */
     struct px_parsed *parsed; /* what was made of its text (parsed.h); owned; or NULL */
@@ -98,9 +99,9 @@ typedef struct px_ddl {
                             marked yet */
     px_catalog *catalog; /* the configured tables as the session's transaction sees them. Counted;
                             or NULL */
-    struct px_schema_probe *look; /* the session's look at the tables, under way; owned; or NULL */
-    uint64_t doubts_from;         /* a wrong value has the tables looked at again from this time on;
-                                     px_worker_now() */
+    struct px_schema_probe *probe; /* look at the tables over its own link; owned; or NULL */
+    uint64_t recheck_from; /* a wrong value has the tables looked at again from this time on;
+                             px_worker_now() */
 } px_ddl;
 
 struct px_session {
@@ -156,10 +157,10 @@ bool px_session_is_read(const px_session *session);
 /* How the session stands, for those who make write groups. */
 px_standing px_session_standing(const px_session *session);
 
-/* `doubted`: the tables were looked at anew for the statement of the message at hand. */
-static inline void px_session_set_doubted(px_session *session, bool doubted)
+/* `rechecked`: the tables were looked at anew for the statement of the message at hand. */
+static inline void px_session_set_rechecked(px_session *session, bool rechecked)
 {
-    session->hand.doubted = doubted;
+    session->hand.rechecked = rechecked;
 }
 
 /* ---- what it says, and to whom ---- */

@@ -4,7 +4,7 @@
 #include "proxy/backend/catalog/catalog.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/link/sync_state.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "rewrite/statement/words/prefilter.h"
 #include "rewrite/statement/words/spelling.h"
 
@@ -23,7 +23,7 @@ static bool is_moving(const px_session *session)
 {
     bool open = session->pending.replies.count > 0 || session->own.unsynced;
     return open &&
-           (session->pending.zone_moving || (session->known.doubt & px_state_boundless) != 0);
+           (session->pending.zone_moving || (session->known.dirty & px_state_boundless) != 0);
 }
 
 /* LOOK says that names of tables are what they seem. */

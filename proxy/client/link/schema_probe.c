@@ -25,31 +25,31 @@ struct px_schema_probe {
 
 void px_schema_probe_free(px_session *session)
 {
-    struct px_schema_probe *own = session->ddl.look;
+    struct px_schema_probe *own = session->ddl.probe;
     if (own == NULL)
         return;
     px_look_end(&own->look);
     px_sight_clear(&own->last);
     free(own);
-    session->ddl.look = NULL;
+    session->ddl.probe = NULL;
 }
 
 static bool can_look(const px_session *session)
 {
     return !session->worker->server->backend->by_file && session->own.ready &&
-           session->ddl.look == NULL && session->pending.replies.count == 0 &&
+           session->ddl.probe == NULL && session->pending.replies.count == 0 &&
            !px_session_aborted(session) && session->hand.streaming == 0 &&
            !px_link_cancelling(session->own.link);
 }
 
 static void say(px_session *session, pgw_buf *message)
 {
-    bool grouped = session->ddl.look->look.grouped;
+    bool grouped = session->ddl.probe->look.grouped;
     px_reply *reply =
         px_replies_push(&session->pending.replies, grouped ? PX_REPLY_EXECUTE : PX_REPLY_QUERY);
     reply->swallow = true;
     reply->unseen = PX_UNSEEN_LOOK;
-    reply->silent = session->ddl.look->unasked;
+    reply->silent = session->ddl.probe->unasked;
     px_session_send(session, message);
     pgw_buf_free(message);
 }
@@ -58,7 +58,7 @@ static bool start(px_session *session, bool unasked)
 {
     if (!can_look(session))
         return false;
-    struct px_schema_probe *own = session->ddl.look = pgw_calloc(1, sizeof *own);
+    struct px_schema_probe *own = session->ddl.probe = pgw_calloc(1, sizeof *own);
     own->unasked = unasked;
     px_catalog *before = px_catalog_before(session->worker, session->who.identity, &own->seen);
     own->last.catalog = before != NULL ? px_catalog_take(before) : NULL;
@@ -123,7 +123,7 @@ static bool sees_others(const px_session *session)
 /* Takes over what the look saw: outside of a transaction it is true for all. */
 static void take_sight(px_session *session)
 {
-    struct px_schema_probe *own = session->ddl.look;
+    struct px_schema_probe *own = session->ddl.probe;
     if (sees_others(session)) {
         px_changes_answer(session, own->look.sight.catalog);
         own->look.sight.catalog = NULL;
@@ -155,7 +155,7 @@ static void go_on_unasked(px_session *session, px_look_step step, pgw_buf *more)
 /* The end of an answer was taken by the look itself, and popped. */
 static void go_on(px_session *session, px_look_step step, pgw_buf *more)
 {
-    if (session->ddl.look->unasked) {
+    if (session->ddl.probe->unasked) {
         go_on_unasked(session, step, more);
         return;
     }
@@ -163,7 +163,7 @@ static void go_on(px_session *session, px_look_step step, pgw_buf *more)
         say(session, more);
         return;
     }
-    pgw_error error = session->ddl.look->look.error;
+    pgw_error error = session->ddl.probe->look.error;
     bool failed = step == PX_LOOK_FAILED;
     bool answered = !failed && sees_others(session);
     if (!failed)
@@ -196,7 +196,7 @@ static bool is_end(struct px_schema_probe *own, char type)
 bool px_schema_probe_take(px_session *session, char type, pgw_slice body)
 {
     bool spontaneous = type == 'A' || type == 'N' || type == 'S';
-    struct px_schema_probe *own = session->ddl.look;
+    struct px_schema_probe *own = session->ddl.probe;
     if (spontaneous || (type == 'E' && px_error_is_fatal(body)))
         return false;
     if (type == 'E' && own->look.grouped) {
@@ -256,21 +256,21 @@ static px_step load(px_session *session)
     return PX_WAIT_CATALOG;
 }
 
-px_step px_schema_probe_doubts(px_session *session, const px_catalog *catalog)
+px_step px_schema_probe_recheck(px_session *session, const px_catalog *catalog)
 {
-    if (session->hand.doubted || catalog == px_catalog_none())
+    if (session->hand.rechecked || catalog == px_catalog_none())
         return PX_STEP_DONE;
-    px_session_set_doubted(session, true);
+    px_session_set_rechecked(session, true);
     px_changes_ask_anew(session);
     if (!sees_alone(session))
         return load(session);
     return start_asked(session) ? PX_WAIT_CATALOG : PX_STEP_DONE;
 }
 
-px_step px_schema_probe_doubts_keys(px_session *session)
+px_step px_schema_probe_recheck_keys(px_session *session)
 {
     px_step step =
-        px_keys_may_be_old(session) ? px_schema_probe_doubts(session, NULL) : PX_STEP_DONE;
+        px_keys_may_be_old(session) ? px_schema_probe_recheck(session, NULL) : PX_STEP_DONE;
     if (step != PX_STEP_DONE)
         px_keys_forget(session);
     return step;
@@ -331,7 +331,7 @@ px_step px_schema_probe_script(px_session *session, pgw_slice text, px_catalog *
     if (!is_about_tables(session, text))
         return PX_STEP_DONE;
     bool alone =
-        !session->hand.doubted && session->hand.parts == NULL &&
+        !session->hand.rechecked && session->hand.parts == NULL &&
         rw_defines_alone(text, px_catalog_names(worker), session->who.identity->env.conforming) &&
         px_catalog_has_room(worker, session->who.identity, session->ddl.unmarked);
     if (!alone)

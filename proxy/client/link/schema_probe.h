@@ -25,13 +25,13 @@ PGW_MUST_CHECK px_step px_schema_probe_catalog(struct px_session *session, pgw_s
 PGW_MUST_CHECK px_step px_schema_probe_script(struct px_session *session, pgw_slice text,
                                               px_catalog **catalog);
 /* A statement would be refused because of what `catalog` says. DONE: it is known not to be old;
- * else the tables are looked at anew, once a statement: `doubted` is the caller's to end. */
-PGW_MUST_CHECK px_step px_schema_probe_doubts(struct px_session *session,
-                                              const px_catalog *catalog);
-/* Does what px_schema_probe_doubts() does where the question for a key was in vain: it is asked
+ * else the tables are looked at anew, once a statement: `rechecked` is the caller's to end. */
+PGW_MUST_CHECK px_step px_schema_probe_recheck(struct px_session *session,
+                                               const px_catalog *catalog);
+/* Does what px_schema_probe_recheck() does where the question for a key was in vain: it is asked
  * anew.
  */
-PGW_MUST_CHECK px_step px_schema_probe_doubts_keys(struct px_session *session);
+PGW_MUST_CHECK px_step px_schema_probe_recheck_keys(struct px_session *session);
 /* Looks at the tables for other sessions, while this one has nothing under way: given up as soon as
  * its client sends something. False if it does not look. */
 bool px_schema_probe_unasked(struct px_session *session);

@@ -9,7 +9,7 @@
 #include "proxy/client/core/session.h"
 #include "proxy/client/core/settings.h"
 #include "proxy/client/standing/changes.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/ingest/blockers.h"
 #include "rewrite/lex/splitter.h"
 #include "rewrite/statement/words/settings.h"
@@ -20,7 +20,7 @@
 /* How long an answer is believed: others may change schemas and roles meanwhile. */
 enum { BELIEVED_MS = 60000 };
 
-/* ---- whether there is doubt ---- */
+/* ---- whether the state is verified ---- */
 
 /* A name that meant nothing then means a table that has been made since; with a catalog of no table
  * any answer goes. */
@@ -57,9 +57,9 @@ static bool is_as_its_kind(px_session *session, const px_catalog *catalog)
     return true;
 }
 
-static bool is_settled(px_session *session, const px_catalog *catalog)
+static bool is_verified(px_session *session, const px_catalog *catalog)
 {
-    if (px_state_reduced(session->known.doubt, catalog) != 0 || session->pending.zone_moving)
+    if (px_state_reduced(session->known.dirty, catalog) != 0 || session->pending.zone_moving)
         return false;
     return is_believed(session, catalog) || is_as_its_kind(session, catalog);
 }
@@ -84,23 +84,23 @@ static bool is_usual(const px_state *state, const px_catalog *catalog)
 
 static void view_tables(px_state *state, const px_catalog *catalog)
 {
-    bool settled = state->viewed->answer > 0;
+    bool verified = state->viewed->answer > 0;
     state->guess = pgw_realloc(state->guess, (catalog->count + 1) * sizeof *state->guess);
     for (size_t i = 0; i < catalog->count; i++)
-        state->guess[i] = settled ? meaning_of(state, catalog, i) : state->viewed->in_doubt;
+        state->guess[i] = verified ? meaning_of(state, catalog, i) : state->viewed->unverified;
     state->usual = is_usual(state, catalog);
 }
 
 /* Views what tables made now would be. */
 static void view_planned(px_state *state, const rw_catalog *names)
 {
-    bool settled = state->viewed->answer > 0;
+    bool verified = state->viewed->answer > 0;
     state->plans = pgw_realloc(state->plans, (names->count + 1) * sizeof *state->plans);
     for (size_t i = 0; i < names->count; i++)
-        state->plans[i] = settled ? state->now.made[i] : state->viewed->in_doubt;
+        state->plans[i] = verified ? state->now.made[i] : state->viewed->unverified;
     state->viewed->planned = *names;
     state->viewed->planned.unqualified = state->plans;
-    if (settled && state->now.here != NULL)
+    if (verified && state->now.here != NULL)
         state->viewed->planned.here = pgw_slice_str(state->now.here);
 }
 
@@ -112,12 +112,12 @@ static void view_all(px_session *session, const px_catalog *catalog)
         state->viewed = pgw_calloc(1, sizeof *state->viewed);
     const px_viewed *was = state->viewed;
     px_viewed is = {.config = session->worker->config, .epoch = catalog->epoch};
-    if (is_settled(session, catalog))
+    if (is_verified(session, catalog))
         is.answer = state->answers;
     else
-        is.in_doubt = px_session_aborted(session) ? RW_MEANS_UNKNOWN : RW_MEANS_OURS;
+        is.unverified = px_session_aborted(session) ? RW_MEANS_UNKNOWN : RW_MEANS_OURS;
     if (is.config == was->config && is.epoch == was->epoch && is.answer == was->answer &&
-        is.in_doubt == was->in_doubt)
+        is.unverified == was->unverified)
         return;
     *state->viewed = is;
     view_tables(state, catalog);
@@ -130,9 +130,9 @@ static bool may_inform(px_session *session, const px_catalog *catalog)
 {
     if (session->own.has_state || session->known.touched & RW_EFFECT_CALLS)
         return false;
-    bool settled = is_settled(session, catalog);
-    const char *path = settled ? session->known.now.values[RW_SEARCH_PATH] : NULL;
-    return !settled || (path != NULL && rw_path_informs(pgw_slice_str(path)));
+    bool verified = is_verified(session, catalog);
+    const char *path = verified ? session->known.now.values[RW_SEARCH_PATH] : NULL;
+    return !verified || (path != NULL && rw_path_informs(pgw_slice_str(path)));
 }
 
 /* Says which settings set the session apart from those that share batches. */
@@ -255,7 +255,7 @@ static px_step ask(px_session *session, const px_catalog *catalog, pgw_slice tex
         px_answer_copy(&kind->answer, &state->base);
     bool compares = fresh || state->now.user != NULL || state->base.user != NULL;
     state->everything =
-        (px_state_reduced(state->doubt, catalog) & px_state_boundless) != 0 || !compares;
+        (px_state_reduced(state->dirty, catalog) & px_state_boundless) != 0 || !compares;
     pgw_buf sql = {0};
     question(session, catalog, &sql);
     state->config = session->worker->config;
@@ -270,7 +270,7 @@ static px_step ask(px_session *session, const px_catalog *catalog, pgw_slice tex
 
 px_step px_sync_state_query(px_session *session, const px_catalog *catalog, pgw_slice text)
 {
-    if (px_session_aborted(session) || is_settled(session, catalog))
+    if (px_session_aborted(session) || is_verified(session, catalog))
         return PX_STEP_DONE;
     if (session->pending.replies.count > 0 && !session->own.unsynced)
         return PX_WAIT_IDLE;
@@ -437,7 +437,7 @@ void px_sync_state_row(px_session *session, pgw_slice body)
     state->asked = NULL;
     state->asked_count = 0;
     adopt(session, &answer);
-    px_state_settled(session);
+    px_state_verified(session);
     px_pending_know_zone(&session->pending);
 }
 

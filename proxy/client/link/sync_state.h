@@ -1,6 +1,6 @@
 /*
  * sync_state: what a session has on its own link is asked for, not guessed. What is sent there
- * leaves doubt (doubt.h); before the next write of a configured table the link itself is asked,
+ * makes that dirty (dirty.h); before the next write of a configured table the link itself is asked,
  * unseen by the client. Who does not write one is asked nothing.
  */
 #ifndef PX_SYNC_STATE_H
@@ -11,7 +11,8 @@
 
 struct px_session;
 
-/* Makes the view for texts: what names mean; in doubt, all may mean configured tables. */
+/* Makes the view for texts: what names mean; unless that is verified, all may mean configured
+ * tables. */
 void px_state_view(struct px_session *session, const px_catalog *catalog, rw_catalog *view);
 /* Whether unqualified names mean what the file says they do, by that view. */
 PGW_MUST_CHECK bool px_state_is_usual(struct px_session *session, const px_catalog *catalog);

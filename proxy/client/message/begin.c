@@ -12,7 +12,7 @@
 #include "proxy/client/core/client_message.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/message/lazy.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/client/standing/names.h"
 #include "rewrite/statement/words/reach.h"
 #include "rewrite/statement/words/transaction.h"

@@ -22,7 +22,7 @@
 #include "proxy/client/prepared/kept_key.h"
 #include "proxy/client/prepared/passthrough_renew.h"
 #include "proxy/client/standing/describe.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/client/standing/names.h"
 #include "proxy/client/standing/passthrough_writes.h"
 #include "proxy/ingest/blockers.h"
@@ -270,7 +270,7 @@ static px_step refuse_keys(px_session *session, const pgw_error *error)
 {
     px_step step = px_prepare_refuse(session, NULL, error);
     if (step == PX_STEP_DONE)
-        px_session_set_doubted(session, false);
+        px_session_set_rechecked(session, false);
     return step;
 }
 
@@ -295,10 +295,10 @@ static px_step bind_asked(px_session *session, const px_client_message *decoded,
         return step;
     const rw_answer *answers = px_keys_ask(session, &of, &step, &error);
     if (answers == NULL && step == PX_STEP_DONE)
-        step = px_schema_probe_doubts_keys(session);
+        step = px_schema_probe_recheck_keys(session);
     if (step != PX_STEP_DONE)
         return step;
-    const char *schema = px_keys_told_in(session);
+    const char *schema = px_keys_schema(session);
     if (answers != NULL && schema != NULL && strcmp(schema, plan->asked->table->schema) != 0) {
         px_state_moved_by_key(&error); /* the plan has been made anew since */
         return refuse_keys(session, &error);
@@ -329,7 +329,7 @@ static px_step on_bind(px_session *session, const px_client_message *decoded)
     const pgw_bind *bind = &decoded->as.bind;
     pgw_error error;
     if (px_keys_failure(session) != NULL) {
-        px_step step = px_schema_probe_doubts_keys(session);
+        px_step step = px_schema_probe_recheck_keys(session);
         return step == PX_STEP_DONE ? refuse_keys(session, px_keys_failure(session)) : step;
     }
     px_statement *statement = statement_of(session, bind->statement);

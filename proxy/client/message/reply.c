@@ -18,7 +18,7 @@
 #include "proxy/client/numbers/sequence_refill.h"
 #include "proxy/client/prepared/forward.h"
 #include "proxy/client/standing/changes.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/client/standing/names.h"
 #include "proxy/ingest/submit.h"
 #include "rewrite/statement/define/define_pattern.h"
@@ -173,7 +173,7 @@ static px_fate on_ready(px_session *session, pgw_slice body)
     px_own_heard_ready(&session->own, body);
     if (session->own.copy != NULL)
         px_copied_over(session);
-    px_settings_told(session);
+    px_settings_reported(session);
     if (session->own.status == 'I' && session->names.portals.names.count > 0)
         px_statements_clear(&session->names.portals);
     if (session->own.status == 'I' && px_own_take_alters(&session->own))
@@ -239,7 +239,7 @@ static px_fate on_kept_executed(px_session *session, const px_reply *head, pgw_s
     if (head->kept == PX_KEPT_NONE)
         return pop(session);
     const px_kept_statement *kept = &session->own.begun->kept->all[head->kept - 1];
-    bool told = pgw_tag_rows(body) == kept->told.rows && kept->seen == kept->told.shown.len;
+    bool told = pgw_tag_rows(body) == kept->promised.rows && kept->seen == kept->promised.shown.len;
     return told ? pop(session) : fail_kept(session);
 }
 
@@ -409,7 +409,7 @@ static bool is_own_notification(px_session *session, pgw_slice body, pgw_buf *to
 static px_fate on_notification(px_session *session, pgw_slice body)
 {
     pgw_buf told = {0};
-    bool is_own = !session->peer.told && is_own_notification(session, body, &told);
+    bool is_own = !session->peer.pid_reported && is_own_notification(session, body, &told);
     bool kept = px_riding_hears(session, is_own ? pgw_slice_buf(&told) : body);
     if (is_own && !kept)
         px_failure_put(session, 'A', &told);
@@ -517,7 +517,7 @@ static bool needs_body(const px_session *session, char type, const px_reply *hea
     case 't':
         return true;
     case 'A':
-        return head == NULL || !session->peer.told || session->own.begun != NULL;
+        return head == NULL || !session->peer.pid_reported || session->own.begun != NULL;
     case 'N':
         return head == NULL || head->swallow || head->plan != NULL || head->lookups != NULL ||
                px_failure_is_of_ours(head);

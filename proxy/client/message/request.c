@@ -25,7 +25,7 @@
 #include "proxy/client/prepared/prepare.h"
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/describe.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/client/standing/names.h"
 #include "proxy/client/standing/passthrough_writes.h"
 #include "rewrite/ddl/admin.h"
@@ -56,10 +56,10 @@ static px_step hold(px_session *session, pgw_frame frame)
     return PX_STEP_DONE;
 }
 
-/* Sends what goes on in the place of the message at hand, which is dropped (drawn.h). */
-static void send_told(px_session *session, pgw_frame frame)
+/* Sends what goes on in the place of the message at hand, which is dropped (sequence_session.h). */
+static void send_rewritten(px_session *session, pgw_frame frame)
 {
-    px_session_send(session, &session->hand.told);
+    px_session_send(session, &session->hand.rewritten);
     px_relay_drop(session, frame);
 }
 
@@ -74,7 +74,7 @@ static px_step handle_query(px_session *session, pgw_frame frame, pgw_slice mess
     pgw_frame whole = frame;
     if (must_wait_for_refill(session, message))
         return PX_WAIT_TURN;
-    bool told = px_sequence_session_tell(session, 'Q', &message);
+    bool rewritten = px_sequence_session_rewrite(session, 'Q', &message);
     whole.size = message.len;
     px_step step = px_simple(session, whole, message);
     bool passes = step == PX_STEP_PASS;
@@ -84,7 +84,7 @@ static px_step handle_query(px_session *session, pgw_frame frame, pgw_slice mess
         return step;
     if (passes) {
         px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
-        (told ? send_told : px_relay)(session, frame);
+        (rewritten ? send_rewritten : px_relay)(session, frame);
         px_prepared_names_set_unnamed(&session->names, false);
     } else {
         px_relay_drop(session, frame);
@@ -164,10 +164,10 @@ static px_step pass_extended(px_session *session, pgw_frame frame, pgw_slice mes
     }
     if (frame.type == 'P' && frame.size > PX_HOLD_BYTES) {
         px_relay_text(session, frame);
-    } else if (frame.type == 'P' && session->hand.told.len > 0) {
+    } else if (frame.type == 'P' && session->hand.rewritten.len > 0) {
         px_sequence_session_keep(session,
                                  pgw_name_significant(pgw_slice_str(message.ptr + PGW_HEADER)));
-        send_told(session, frame);
+        send_rewritten(session, frame);
     } else {
         px_relay(session, frame);
     }
@@ -195,7 +195,7 @@ static px_step handle_extended(px_session *session, pgw_frame frame, pgw_slice m
     if (frame.type == 'P' && must_wait_for_refill(session, message))
         return PX_WAIT_TURN;
     if (frame.type == 'P')
-        (void)px_sequence_session_tell(session, 'P', &decoded);
+        (void)px_sequence_session_rewrite(session, 'P', &decoded);
     px_step step = px_extended(session, frame.type, decoded);
     if (step == PX_STEP_PASS)
         return pass_extended(session, frame, message);

@@ -21,7 +21,7 @@
 #include "proxy/client/prepared/forward.h"
 #include "proxy/client/prepared/kept_key.h"
 #include "proxy/client/standing/changes.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/client/standing/names.h"
 #include "proxy/client/standing/script.h"
 #include "proxy/ingest/blockers.h"
@@ -138,7 +138,7 @@ static px_step refuse(px_session *session, const pgw_error *error)
     if (step != PX_STEP_DONE)
         return step;
     px_refuse(session, error, false);
-    px_session_set_doubted(session, false);
+    px_session_set_rechecked(session, false);
     return PX_STEP_DONE;
 }
 
@@ -160,7 +160,7 @@ static px_step refuse_unread(px_session *session, const px_text *text)
     if (step != PX_STEP_DONE)
         return step;
     px_refuse_unread(session, text->text, text->refusals[px_text_first_refused(text)], false);
-    px_session_set_doubted(session, false);
+    px_session_set_rechecked(session, false);
     return PX_STEP_DONE;
 }
 
@@ -206,7 +206,7 @@ static px_step look_into(px_session *session, px_text *text)
     if (is_unread(session, text))
         return refuse_unread(session, text);
     if (text->refused || text->script.unseen || is_copy(&text->script))
-        step = px_schema_probe_doubts(session, text->catalog);
+        step = px_schema_probe_recheck(session, text->catalog);
     if (step != PX_STEP_DONE)
         return step;
     if (text->refused && is_answered_here(session, text))
@@ -216,7 +216,7 @@ static px_step look_into(px_session *session, px_text *text)
         !px_copied_may_begin(session, text->script.statements[0].copy, &error))
         return refuse(session, &error);
     if (batchable && !text->refused && px_session_idle(session)) {
-        px_session_set_doubted(session, false);
+        px_session_set_rechecked(session, false);
         px_standing standing = px_session_standing(session);
         px_submit_script(&session->write_groups, &standing, text);
         px_sequence_refill_ask(session);
@@ -224,7 +224,7 @@ static px_step look_into(px_session *session, px_text *text)
     }
     if (batchable && !text->refused && session->own.begun != NULL &&
         px_lazy_keeps_text(session, text)) {
-        px_session_set_doubted(session, false);
+        px_session_set_rechecked(session, false);
         return PX_STEP_DONE;
     }
     step = px_session_need_link(session);
@@ -233,7 +233,7 @@ static px_step look_into(px_session *session, px_text *text)
     px_standing standing = px_session_standing(session);
     px_blocker_count_text(&session->write_groups, &standing, text);
     px_submitter_end_reroute(&session->write_groups);
-    px_session_set_doubted(session, false);
+    px_session_set_rechecked(session, false);
     send_text(session, text);
     return PX_STEP_DONE;
 }
@@ -257,7 +257,7 @@ static const rw_answer *ask(px_session *session, const px_text *text, px_step *s
 /* Whether keys were asked for in a schema in which no table of the text is found any more. */
 static bool is_elsewhere(const px_session *session, const rw_script *script)
 {
-    const char *schema = px_keys_told_in(session);
+    const char *schema = px_keys_schema(session);
     bool elsewhere = schema != NULL;
     for (size_t i = 0; i < script->count && elsewhere; i++) {
         const rw_insert *insert = script->statements[i].insert;
@@ -286,7 +286,7 @@ static px_step fill(px_session *session, px_text *text, const rw_catalog *view)
     const rw_answer *in_part = px_keys_in_part(session, &failed);
     const rw_answer *answers = in_part != NULL ? in_part : ask(session, text, &step, &error);
     if (step == PX_STEP_DONE && (answers == NULL || in_part != NULL))
-        step = px_schema_probe_doubts_keys(session);
+        step = px_schema_probe_recheck_keys(session);
     if (step != PX_STEP_DONE)
         return step;
     px_text *filled = answers == NULL ? NULL
@@ -317,11 +317,11 @@ static px_step send_rest(px_session *session)
 /* Refuses a text for whose key the question has failed. */
 static px_step refuse_unanswered(px_session *session)
 {
-    px_step step = px_schema_probe_doubts_keys(session);
+    px_step step = px_schema_probe_recheck_keys(session);
     if (step != PX_STEP_DONE)
         return step;
     px_refuse(session, px_keys_failure(session), false);
-    px_session_set_doubted(session, false);
+    px_session_set_rechecked(session, false);
     return PX_STEP_DONE;
 }
 
@@ -377,7 +377,7 @@ static px_step submit_like(px_session *session, px_likeness *of, const px_alike_
               ? px_lazy_keeps_alike(session, of)
               : px_submit_alike(&session->write_groups, &standing, of, asked, &env)))
         return PX_STEP_PASS;
-    px_session_set_doubted(session, false);
+    px_session_set_rechecked(session, false);
     if (standing.in_transaction)
         return PX_STEP_DONE;
     px_sequence_refill_ask(session);
@@ -409,7 +409,7 @@ static px_step fill_alike(px_session *session, const px_likeness *of)
     const rw_answer *answers = px_keys_ask(session, &keys, &step, &error);
     if (answers == NULL)
         return step == PX_STEP_DONE ? PX_STEP_PASS : step;
-    const char *schema = px_keys_told_in(session);
+    const char *schema = px_keys_schema(session);
     if ((schema != NULL && strcmp(schema, insert->table->schema) != 0) ||
         !px_alike_fill(of, answers, &asked))
         return PX_STEP_PASS;

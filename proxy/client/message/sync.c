@@ -128,9 +128,9 @@ static px_step look_again(px_session *session)
     if (session->write_groups.repeated)
         return PX_STEP_DONE;
     px_submitter_repeat(&session->write_groups);
-    px_session_set_doubted(session, false);
-    px_step step = px_schema_probe_doubts(session, NULL);
-    px_session_set_doubted(session, false);
+    px_session_set_rechecked(session, false);
+    px_step step = px_schema_probe_recheck(session, NULL);
+    px_session_set_rechecked(session, false);
     return step;
 }
 

@@ -10,7 +10,7 @@
 #include "proxy/client/numbers/sequence_call.h"
 #include "proxy/client/numbers/sequence_session.h"
 #include "proxy/client/standing/changes.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/ingest/plan_cache.h"
 #include "rewrite/insert/typed.h"
 
@@ -23,7 +23,7 @@ struct px_keys {
     size_t before; /* characters of the client's text before the statement */
     bool defaults; /* the question wants defaults, as the catalog tells them */
     rw_answer *answers;
-    bool *told; /* the answers that came: columns are not asked for in the order of the hash_key */
+    bool *came; /* the answers that came: columns are not asked for in the order of the hash_key */
     uint32_t *sequences; /* sequence whose next number the value is; 0: it is another value */
     bool *named; /* the value is the sequence's number only if nextval('name') means it, which is
                     asked, too */
@@ -61,7 +61,7 @@ static struct px_keys *new_keys(px_session *session, size_t count)
     struct px_keys *keys = session->hand.keys = pgw_calloc(1, sizeof *keys);
     keys->count = count;
     keys->answers = pgw_arena_alloc(&keys->arena, count * sizeof *keys->answers);
-    keys->told = pgw_arena_alloc(&keys->arena, count * sizeof *keys->told);
+    keys->came = pgw_arena_alloc(&keys->arena, count * sizeof *keys->came);
     keys->sequences = pgw_arena_alloc(&keys->arena, count * sizeof *keys->sequences);
     keys->named = pgw_arena_alloc(&keys->arena, count * sizeof *keys->named);
     return keys;
@@ -382,7 +382,7 @@ void px_keys_row(px_session *session, pgw_slice body)
     pgw_slice told = none[2] ? (pgw_slice){NULL, 0} : cells[2];
     keys->answers[i] = rw_answer_read(&keys->question, i, cells[1], told, &keys->arena);
     keys->known++;
-    keys->told[i] = true;
+    keys->came[i] = true;
     if (keys->sequences[i] != 0 && !none[2])
         px_sequence_session_here(session, keys->sequences[i], signed_of(cells[2]));
 }
@@ -406,10 +406,10 @@ void px_keys_answered(px_session *session)
 static bool take_rest(px_session *session, struct px_keys *keys, pgw_slice body)
 {
     size_t first = 0, more = keys->count - keys->known;
-    while (first < keys->count && keys->told[first])
+    while (first < keys->count && keys->came[first])
         first++;
     for (size_t i = first; i < keys->count; i++)
-        if (keys->told[i] || keys->sequences[i] == 0 || keys->asks_name ||
+        if (keys->came[i] || keys->sequences[i] == 0 || keys->asks_name ||
             keys->sequences[i] != keys->sequences[first])
             return false;
     if (!pgw_slice_eq_str(pgw_error_field(body, 'C'), "2200H") ||
@@ -467,7 +467,7 @@ const rw_answer *px_keys_in_part(px_session *session, size_t *failed)
         return NULL;
     *failed = keys->count;
     for (size_t i = keys->count; i-- > 0;)
-        if (!keys->told[i]) {
+        if (!keys->came[i]) {
             keys->answers[i] = (rw_answer){.null = true};
             *failed = i;
         }
@@ -490,7 +490,7 @@ bool px_keys_may_be_old(const px_session *session)
                : keys->answered && keys->known < keys->count;
 }
 
-const char *px_keys_told_in(const px_session *session)
+const char *px_keys_schema(const px_session *session)
 {
     const struct px_keys *keys = session->hand.keys;
     return keys != NULL && keys->answered ? keys->schema : NULL;

@@ -52,7 +52,7 @@ const rw_answer *px_keys_in_part(struct px_session *session, size_t *failed);
 /* Whether the question has failed, or had no answer, because of a catalog that may be old. */
 bool px_keys_may_be_old(const struct px_session *session);
 /* The schema of the table whose keys the message at hand was told; NULL: of none. */
-const char *px_keys_told_in(const struct px_session *session);
+const char *px_keys_schema(const struct px_session *session);
 /* Forgets the question and its answers: the message has been dealt with. */
 void px_keys_forget(struct px_session *session);
 

@@ -2,7 +2,7 @@
 
 #include "proxy/client/link/schema_probe.h"
 #include "proxy/client/link/sync_state.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "rewrite/lex/lexer_text.h"
 
 static bool has_same_columns(const rw_table *was, const rw_table *is)

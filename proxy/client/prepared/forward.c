@@ -1,7 +1,7 @@
 #include "proxy/client/prepared/forward.h"
 
 #include "proxy/client/standing/describe.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/client/standing/names.h"
 #include "proxy/client/link/schema_probe.h"
 #include "proxy/client/answer/outcome.h"
@@ -96,7 +96,7 @@ px_step px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan
         px_bind_keys(session->worker, plan, bind, &session->who.identity->env, &arena, &bound);
     px_step step = known || px_session_aborted(session)
                        ? PX_STEP_DONE
-                       : px_schema_probe_doubts(session, plan->catalog);
+                       : px_schema_probe_recheck(session, plan->catalog);
     if (step != PX_STEP_DONE) {
         pgw_arena_free(&arena);
         return step;
@@ -114,7 +114,7 @@ px_step px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan
     } else {
         px_refuse(session, &bound.error, true);
     }
-    px_session_set_doubted(session, false);
+    px_session_set_rechecked(session, false);
     px_plan_drop(sent);
     pgw_buf_free(&out);
     pgw_arena_free(&arena);
@@ -240,7 +240,7 @@ static void forward_held(px_session *session, size_t i)
         forward_held_parse(session, held, decoded->as.parse.name);
         return;
     case 'B':
-        px_session_set_doubted(session, true); /* later messages do not wait for another look */
+        px_session_set_rechecked(session, true); /* later messages do not wait for another look */
         (void)px_forward_bind(session, &decoded->as.bind, held->plan, held->answered, NULL);
         return;
     case 'E':

@@ -10,7 +10,7 @@
 #include "proxy/client/prepared/prepare.h"
 #include "proxy/client/prepared/kept_key.h"
 #include "proxy/client/standing/changes.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/client/standing/names.h"
 #include "proxy/ingest/bind.h"
 #include "rewrite/statement/special/explain_query.h"
@@ -181,7 +181,7 @@ px_step px_lookup_bind_renew(px_session *session, px_statement *statement)
     px_step step = px_schema_probe_verified(session, &catalog);
     if (step == PX_STEP_DONE && statement->lookups->copy != NULL)
         /* Nothing in a COPY would notice that its table has changed. */
-        step = px_schema_probe_doubts(session, catalog);
+        step = px_schema_probe_recheck(session, catalog);
     if (step != PX_STEP_DONE)
         return step;
     bool holds = px_lookups_hold(statement->lookups, catalog);

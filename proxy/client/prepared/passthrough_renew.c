@@ -2,7 +2,7 @@
 
 #include "proxy/client/link/schema_probe.h"
 #include "proxy/client/link/sync_state.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/client/standing/passthrough_writes.h"
 #include "proxy/ingest/plan_cache.h"
 #include "rewrite/statement/script/script.h"

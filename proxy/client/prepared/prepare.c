@@ -7,7 +7,7 @@
 #include "proxy/client/prepared/forward.h"
 #include "proxy/client/prepared/kept_key.h"
 #include "proxy/client/standing/changes.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/client/standing/names.h"
 #include "proxy/client/standing/script.h"
 #include "proxy/client/standing/passthrough_writes.h"
@@ -65,12 +65,12 @@ static px_step refuse_text(px_session *session, const pgw_parse *parse, const px
 {
     if (px_refuse_hears(session, parse->query, 1))
         return refuse_unread(session, parse, error);
-    px_step step = px_schema_probe_doubts(session, catalog);
+    px_step step = px_schema_probe_recheck(session, catalog);
     if (step != PX_STEP_DONE)
         return step;
     step = px_prepare_refuse(session, &parse->name, error);
     if (step == PX_STEP_DONE)
-        px_session_set_doubted(session, false);
+        px_session_set_rechecked(session, false);
     return step;
 }
 
@@ -265,7 +265,7 @@ static px_step pass_noted(px_session *session, pgw_slice text, const rw_script *
                           const rw_statement *only, const px_catalog *catalog, bool again)
 {
     px_step step = script->unseen || (only != NULL && only->copy != NULL)
-                       ? px_schema_probe_doubts(session, catalog)
+                       ? px_schema_probe_recheck(session, catalog)
                        : PX_STEP_DONE;
     if (step != PX_STEP_DONE)
         return step;
@@ -318,7 +318,7 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
         *plan = plan_of_insert(session, arena, only, (px_source){catalog, view}, types, &error);
         if (*plan == NULL)
             return refuse_text(session, parse, catalog, &error);
-        px_session_set_doubted(session, false);
+        px_session_set_rechecked(session, false);
         return PX_STEP_DONE;
     } else {
         step = pass_noted(session, text, &script, only, catalog, again);
@@ -328,7 +328,7 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     if (only != NULL && step == PX_STEP_PASS && !again)
         keep_reads(session, only, catalog);
     if (step == PX_STEP_PASS)
-        px_session_set_doubted(session, false);
+        px_session_set_rechecked(session, false);
     pgw_arena_free(&arena);
     return step;
 }

@@ -6,7 +6,7 @@
 #include "proxy/client/prepared/prepare.h"
 #include "proxy/client/prepared/passthrough_renew.h"
 #include "proxy/client/standing/describe.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/client/standing/names.h"
 #include "rewrite/insert/returned.h"
 
@@ -174,10 +174,10 @@ static px_step plan_again(px_session *session, pgw_slice name, px_plan *old,
     pgw_parse parse = {name, px_plan_client_text(old), pgw_slice_buf(&types), count};
     px_state_parse(session, PX_UNREAD)->moving = true;
     px_plan *fresh = old;
-    bool doubted = session->hand.doubted; /* the Bind at hand goes on, and keeps its mark */
+    bool rechecked = session->hand.rechecked; /* the Bind at hand goes on, and keeps its mark */
     px_step step = px_prepare(session, &parse, &fresh);
-    if (doubted)
-        px_session_set_doubted(session, true);
+    if (rechecked)
+        px_session_set_rechecked(session, true);
     bool passes = fresh == NULL && step == PX_STEP_PASS;
     if (passes)
         step = session->hand.replans == 0 ? px_prepare_link(session) : PX_STEP_DONE;
@@ -214,9 +214,9 @@ static px_step plan_migrated(px_session *session, pgw_slice name, px_statement *
     pgw_slice kept = pgw_arena_copy(&arena, pgw_slice_buf(&(*statement)->parse)),
               own = pgw_arena_copy(&arena, name);
     kept = (pgw_slice){kept.ptr + PGW_HEADER, kept.len - PGW_HEADER};
-    bool doubted = session->hand.doubted; /* the Bind at hand goes on, and keeps its mark */
+    bool rechecked = session->hand.rechecked; /* the Bind at hand goes on, and keeps its mark */
     step = pgw_parse_decode(kept, &parse) ? px_prepare(session, &parse, &fresh) : PX_STEP_DONE;
-    px_session_set_doubted(session, session->hand.doubted || doubted);
+    px_session_set_rechecked(session, session->hand.rechecked || rechecked);
     if (fresh != NULL) {
         close_on_link(session, own);
         px_statements_put(&session->names.statements, own, fresh, false)->generation =
