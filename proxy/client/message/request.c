@@ -69,6 +69,21 @@ static bool must_wait_for_refill(const px_session *session, pgw_slice message)
     return px_sequence_refill_is_asked(session) && px_sequence_session_is_asked(message);
 }
 
+/* Passes a Query on to the own link, as it is or `rewritten`. */
+static px_step pass_query(px_session *session, pgw_frame frame, bool rewritten)
+{
+    px_step step = px_session_need_link(session);
+    if (step != PX_STEP_DONE)
+        return step;
+    px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
+    if (rewritten)
+        send_rewritten(session, frame);
+    else
+        px_relay(session, frame);
+    px_prepared_names_set_unnamed(&session->names, false);
+    return PX_STEP_DONE;
+}
+
 static px_step handle_query(px_session *session, pgw_frame frame, pgw_slice message)
 {
     pgw_frame whole = frame;
@@ -77,21 +92,14 @@ static px_step handle_query(px_session *session, pgw_frame frame, pgw_slice mess
     bool rewritten = px_sequence_session_rewrite(session, 'Q', &message);
     whole.size = message.len;
     px_step step = px_simple(session, whole, message);
-    bool passes = step == PX_STEP_PASS;
-    if (passes)
-        step = px_session_need_link(session);
-    if (step != PX_STEP_DONE)
-        return step;
-    if (passes) {
-        px_replies_push(&session->pending.replies, PX_REPLY_QUERY);
-        (rewritten ? send_rewritten : px_relay)(session, frame);
-        px_prepared_names_set_unnamed(&session->names, false);
-    } else {
+    if (step == PX_STEP_PASS)
+        step = pass_query(session, frame, rewritten);
+    else if (step == PX_STEP_DONE)
         px_relay_drop(session, frame);
-    }
     /* A simple Query destroys the unnamed statement. */
-    px_statements_remove(&session->names.statements, PGW_LITERAL(""));
-    return PX_STEP_DONE;
+    if (step == PX_STEP_DONE)
+        px_statements_remove(&session->names.statements, PGW_LITERAL(""));
+    return step;
 }
 
 static px_reply_kind reply_kind(char type, pgw_slice message)
@@ -133,10 +141,11 @@ static px_step pass_extended(px_session *session, pgw_frame frame, pgw_slice mes
     px_lookups *executed =
         frame.type == 'E' && !session->own.copy_in ? px_lookup_bind_bound(session, message) : NULL;
     /* The server reads the data of a COPY as the session has it now, which Bind could not know. */
-    if (executed != NULL && executed->copy != NULL)
+    if (executed != NULL && executed->copy != NULL) {
         step = px_sync_state_now(session);
-    if (step != PX_STEP_DONE)
-        return step;
+        if (step != PX_STEP_DONE)
+            return step;
+    }
     if (executed != NULL)
         px_ask_between(session, executed->before);
     if (!session->own.copy_in) {
@@ -533,9 +542,9 @@ void px_request_process(px_session *session)
         return;
     session->processing = true;
     px_step step = PX_STEP_DONE;
-    while (step == PX_STEP_DONE && session->state == PX_READY &&
-           px_stream_input(session->peer.stream).len > 0 && px_session_is_read(session))
-        step = take_step(session);
+    while (session->state == PX_READY && px_stream_input(session->peer.stream).len > 0 &&
+           px_session_is_read(session) && (step = take_step(session)) == PX_STEP_DONE)
+        ;
     session->processing = false;
     assert(px_session_is_sound(session));
     if (session->state != PX_READY)
