@@ -14,21 +14,21 @@
 typedef struct px_submitter px_submitter;
 
 /* What the client of a statement that is kept (client/core/kept.h) is told of it. */
-typedef struct px_told {
+typedef struct px_promised {
     uint64_t rows;
     pgw_slice shown; /* The rows that the statement returns, as DataRow messages. */
-} px_told;
+} px_promised;
 
 /* How all write groups that were submitted fared. Valid during the call. */
 typedef struct px_outcome {
     const struct px_write_group_statement *statements;
     size_t statement_count;
-    size_t completed;    /* statements that came through; the next is the one that failed */
-    pgw_slice notices;   /* whole messages */
-    pgw_slice returned;  /* the rows that all statements return: see px_write_group */
-    const px_told *told; /* one a statement, if all are kept; NULL: the server told it */
-    pgw_slice error;     /* body of the ErrorResponse; empty: no statement failed */
-    px_error_kind kind;  /* the kind of the error */
+    size_t completed;            /* statements that came through; the next is the one that failed */
+    pgw_slice notices;           /* whole messages */
+    pgw_slice returned;          /* the rows that all statements return: see px_write_group */
+    const px_promised *promised; /* one a statement, if all are kept; NULL: the server told it */
+    pgw_slice error;             /* body of the ErrorResponse; empty: no statement failed */
+    px_error_kind kind;          /* the kind of the error */
     px_write_group_failure failure; /* The place that the error came from. */
     bool stored;                    /* some rows are, or may be, committed */
     /* If a statement was split (split.h): its rows, those that are committed, and those of which

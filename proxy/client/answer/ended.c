@@ -7,7 +7,7 @@
 #include "proxy/client/core/session.h"
 #include "proxy/client/numbers/sequence_refill.h"
 #include "proxy/client/standing/changes.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/client/standing/names.h"
 
 /* Rolls back a transaction that holds nothing but what questions of keyspread's have looked at. */

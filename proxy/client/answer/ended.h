@@ -16,7 +16,7 @@ void px_ended(struct px_session *session);
  * COMMIT gets this answer (an ErrorResponse, or its CommandComplete) and ReadyForQuery, and is
  * consumed. */
 void px_ended_commit(struct px_session *session, const pgw_buf *answer);
-/* Notes what the begin or end of a transaction leaves in doubt. */
+/* Notes what the begin or end of a transaction makes dirty. */
 void px_ended_note(struct px_session *session);
 
 #endif

@@ -36,7 +36,6 @@ bool px_lone_submit(px_session *session, const px_client_message *decoded, px_pl
     if (px_submit_bound(&session->write_groups, &standing, &(px_executions){&row, 1}, &unfit) !=
         PX_SUBMITTED)
         return false;
-    px_session_set_wait(session, PX_WAIT_WRITE_GROUP);
     px_sequence_refill_ask(session);
     return true;
 }

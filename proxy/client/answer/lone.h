@@ -12,7 +12,7 @@
 struct px_session;
 
 /* Submits the row of the Bind at hand, which may be batched, if its group is such a one: the
- * session waits for the outcome. False: nothing was done, and the Bind is to be held. */
+ * outcome is to be waited for. False: nothing was done, and the Bind is to be held. */
 PGW_MUST_CHECK bool px_lone_submit(struct px_session *session, const px_client_message *decoded,
                                    px_plan *plan);
 /* Answers such a group, and drops it. False: none is under way, or it is held now, as if its

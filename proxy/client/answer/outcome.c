@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DOUBT_EVERY_MS = 1000 };
+enum { RECHECK_EVERY_MS = 1000 };
 
 static px_session *session_of(px_submitter *submitter)
 {
@@ -113,7 +113,8 @@ static void add_error_of_write_group(px_session *session, const px_outcome *outc
     else
         px_error_of_portal(px_outcome_plan(write_groups, outcome, failed),
                            failed_portal(&session->group, outcome), outcome->error, &body);
-    px_error_explain(session->worker, session->who.identity, px_changes_told(session), true, &body);
+    px_error_explain(session->worker, session->who.identity, px_changes_for_errors(session), true,
+                     &body);
     px_count_error(session->worker->metrics, pgw_error_field(pgw_slice_buf(&body), 'C'));
     add_message('E', &body, out);
 }
@@ -182,8 +183,8 @@ static void add_error_of_kept(px_session *session, const px_outcome *outcome, pg
         if (kept->all[failed].text != NULL)
             px_text_read(session->worker, kept->all[failed].text, &session->who.identity->env);
         px_error_of_kept(&kept->all[failed], failed + 1, outcome->error, &body);
-        px_error_explain(session->worker, session->who.identity, px_changes_told(session), true,
-                         &body);
+        px_error_explain(session->worker, session->who.identity, px_changes_for_errors(session),
+                         true, &body);
     } else {
         pgw_buf_add_slice(&body, outcome->error);
     }
@@ -228,9 +229,9 @@ static bool may_be_misplaced(px_session *session, const px_outcome *outcome)
     pgw_slice sqlstate = pgw_error_field(outcome->error, 'C');
     bool of_value = sqlstate.len == 5 && memcmp(sqlstate.ptr, "22", 2) == 0;
     if (outcome->kind != PX_ERROR_OWN || (!of_value && !pgw_slice_eq_str(sqlstate, "23502")) ||
-        now < session->ddl.doubts_from || !has_made_list(&session->write_groups))
+        now < session->ddl.recheck_from || !has_made_list(&session->write_groups))
         return false;
-    px_changes_doubt_from(session, now + DOUBT_EVERY_MS);
+    px_changes_recheck_from(session, now + RECHECK_EVERY_MS);
     return true;
 }
 

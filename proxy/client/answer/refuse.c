@@ -170,12 +170,11 @@ static void refuse_waiting(px_session *session, const pgw_error *error, bool fai
         put_error(session, &told, simple || sync);
         px_pending_skip(&session->pending, !simple && !sync);
     }
-    px_wait waited = session->wait;
-    px_session_wake(session, waited);
+    px_session_wake(session, session->wait);
     if (!px_split_query_fail(session))
         px_relay_drop_message(session);
     else if (session->pending.replies.count > 0)
-        px_split_query_sent(session);
+        (void)px_split_query_sent(session); /* the next look waits for the answer */
 }
 
 void px_refuse_waiting(px_session *session, const pgw_error *error)

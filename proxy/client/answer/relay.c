@@ -96,7 +96,7 @@ bool px_relay_on(px_session *session)
 static void begin(px_session *session, pgw_frame frame, bool dropped, bool text)
 {
     session->hand.frame.size = 0;
-    pgw_buf_free(&session->hand.told);
+    pgw_buf_free(&session->hand.rewritten);
     px_keys_forget(session);
     px_sequence_take_done(session, frame.type);
     px_parsed_forget(session);

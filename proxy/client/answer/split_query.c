@@ -12,7 +12,7 @@
 #include "proxy/client/core/settings.h"
 #include "proxy/client/numbers/keys.h"
 #include "proxy/client/standing/changes.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "rewrite/lex/lexer.h"
 #include "rewrite/statement/script/tree.h"
 
@@ -231,7 +231,6 @@ static void show_unseen(px_session *session, pgw_slice text)
     pgw_buf_add_str(&sql, "*/ unlisten \"keyspread text\"");
     run_unseen(session, pgw_slice_buf(&sql));
     pgw_buf_free(&sql);
-    px_session_set_wait(session, PX_WAIT_IDLE);
 }
 
 static void keep(px_session *session, pgw_slice text)
@@ -241,39 +240,37 @@ static void keep(px_session *session, pgw_slice text)
     note_reading(session, parts);
 }
 
-bool px_split_query_begin(px_session *session, const px_text *text, size_t cut)
+px_step px_split_query_begin(px_session *session, const px_text *text, size_t cut)
 {
-    if (!px_session_need_link(session))
-        return false;
-    if (session->pending.replies.count > 0) {
-        px_session_set_wait(session, PX_WAIT_IDLE);
-        return false;
-    }
+    px_step step = px_session_need_link(session);
+    if (step == PX_STEP_DONE && session->pending.replies.count > 0)
+        step = PX_WAIT_IDLE;
+    if (step != PX_STEP_DONE)
+        return step;
     if (session->hand.parts == NULL) {
         keep(session, text->text);
         if (!is_text(session, text->text)) {
             show_unseen(session, text->text);
-            return false;
+            return PX_WAIT_IDLE;
         }
     }
     struct px_split_query *parts = session->hand.parts;
     parts->to = parts->from + text->script.statements[cut].start;
     if (!is_plain(session, text))
-        return true;
+        return PX_STEP_DONE;
     parts->ours = true;
     run_unseen(session, PGW_LITERAL("begin"));
-    px_session_set_wait(session, PX_WAIT_IDLE);
-    return false;
+    return PX_WAIT_IDLE;
 }
 
-void px_split_query_sent(px_session *session)
+px_step px_split_query_sent(px_session *session)
 {
     px_replies *replies = &session->pending.replies;
     session->hand.parts->sent = true;
-    if (replies->count > 0) {
-        px_replies_at(replies, replies->count - 1)->part = true;
-        px_ask_for_answers(session); /* the part may be a Close that no Sync follows */
-    }
+    if (replies->count == 0)
+        return PX_STEP_DONE;
+    px_replies_at(replies, replies->count - 1)->part = true;
+    return px_ask_for_answers(session); /* the part may be a Close that no Sync follows */
 }
 
 /* Goes on to the next part: nothing that was found for the last one holds for it. */
@@ -289,7 +286,7 @@ static void step_on(px_session *session)
     px_keys_forget(session);
     px_parsed_forget(session);
     px_changes_ask_anew(session);
-    px_session_set_doubted(session, false);
+    px_session_set_rechecked(session, false);
 }
 
 bool px_split_query_are_over(px_session *session)
@@ -319,24 +316,23 @@ static void end_ours(px_session *session, bool failed)
     px_replies_at(replies, replies->count - 1)->part = true;
     px_session_send(session, &out);
     pgw_buf_free(&out);
-    px_session_set_wait(session, PX_WAIT_IDLE);
     px_state_note(session, RW_EFFECT_TRANSACTION);
     px_changes_note(session, RW_EFFECT_TRANSACTION);
     px_pending_note_commit(&session->pending, !failed);
 }
 
-bool px_split_query_end(px_session *session)
+px_step px_split_query_end(px_session *session)
 {
     struct px_split_query *parts = session->hand.parts;
     pgw_buf out = {0};
     if (parts->ours) {
         parts->ours = false;
         end_ours(session, parts->failed);
-        return false;
+        return PX_WAIT_IDLE;
     }
     px_reports_write(&parts->reports, &out);
     pgw_write_ready(session->own.status, &out);
     px_session_put(session, &out);
     pgw_buf_free(&out);
-    return true;
+    return PX_STEP_DONE;
 }

@@ -34,8 +34,8 @@ static void describe(const px_group *group, const px_held *held, pgw_buf *out)
 
 static void add_tag(const px_session *session, const px_outcome *outcome, size_t i, pgw_buf *out)
 {
-    uint64_t rows = outcome->told != NULL
-                        ? outcome->told[i].rows
+    uint64_t rows = outcome->promised != NULL
+                        ? outcome->promised[i].rows
                         : outcome->statements[i].tag +
                               px_outcome_plan(&session->write_groups, outcome, i)->left_out;
     pgw_write_insert_tag(rows, out);
@@ -75,13 +75,13 @@ void px_synthesized_rows(const px_session *session, const px_outcome *outcome, s
 /* Writes what number `i` of the Executes is answered. */
 static void execute(const px_session *session, const px_outcome *outcome, size_t i, pgw_buf *out)
 {
-    if (outcome->told == NULL) {
+    if (outcome->promised == NULL) {
         px_synthesized_notices(session, outcome, i, out);
         px_synthesized_rows(session, outcome, i, out);
     } else {
-        pgw_buf_add_slice(out, outcome->told[i].shown);
+        pgw_buf_add_slice(out, outcome->promised[i].shown);
     }
-    if (outcome->told == NULL && outcome->statements[i].suspended)
+    if (outcome->promised == NULL && outcome->statements[i].suspended)
         pgw_write_portal_suspended(out);
     else
         add_tag(session, outcome, i, out);

@@ -76,14 +76,14 @@ px_reply *px_ask_silently(px_session *session, const char *const *statements, si
     return px_replies_at(replies, replies->count - 1);
 }
 
-void px_ask_for_answers(px_session *session)
+px_step px_ask_for_answers(px_session *session)
 {
     pgw_buf out = {0};
     pgw_write_flush(&out);
     if (session->own.unsynced)
         px_session_send(session, &out);
     pgw_buf_free(&out);
-    px_session_set_wait(session, PX_WAIT_IDLE);
+    return PX_WAIT_IDLE;
 }
 
 void px_ask_between(px_session *session, pgw_slice sql)

@@ -34,8 +34,8 @@ px_reply *px_ask_silently(px_session *session, const char *const *statements, si
  * group's. Nothing if `sql` is empty. */
 void px_ask_between(px_session *session, pgw_slice sql);
 
-/* Waits until nothing is owed: in the middle of a group the server keeps its answers to itself
- * until it is asked. */
-void px_ask_for_answers(px_session *session);
+/* To wait until nothing is owed: in the middle of a group the server keeps its answers to itself
+ * until it is asked. PX_WAIT_IDLE. */
+px_step px_ask_for_answers(px_session *session);
 
 #endif

@@ -17,31 +17,31 @@ static px_kept *grow(px_kept **kept, size_t bytes)
     return *kept;
 }
 
-static px_kept_statement *add(px_kept **kept, px_told told, size_t bytes)
+static px_kept_statement *add(px_kept **kept, px_promised promised, size_t bytes)
 {
-    px_kept *all = grow(kept, bytes + told.shown.len);
-    told.shown = pgw_arena_copy(&all->arena, told.shown);
+    px_kept *all = grow(kept, bytes + promised.shown.len);
+    promised.shown = pgw_arena_copy(&all->arena, promised.shown);
     if (all->count == all->cap) {
         all->cap = all->cap == 0 ? 4 : 2 * all->cap;
         all->all = pgw_realloc(all->all, all->cap * sizeof *all->all);
     }
     px_kept_statement *statement = &all->all[all->count++];
-    *statement = (px_kept_statement){.told = told};
+    *statement = (px_kept_statement){.promised = promised};
     return statement;
 }
 
-void px_kept_add_text(px_kept **kept, px_text *text, size_t at, px_told told, size_t bytes)
+void px_kept_add_text(px_kept **kept, px_text *text, size_t at, px_promised promised, size_t bytes)
 {
-    px_kept_statement *statement = add(kept, told, bytes);
+    px_kept_statement *statement = add(kept, promised, bytes);
     px_text_take(text);
     statement->text = text;
     statement->at = at;
 }
 
-void px_kept_add_bind(px_kept **kept, px_plan *plan, const px_client_message *bind, px_told told,
-                      size_t bytes)
+void px_kept_add_bind(px_kept **kept, px_plan *plan, const px_client_message *bind,
+                      px_promised promised, size_t bytes)
 {
-    px_kept_statement *statement = add(kept, told, bytes);
+    px_kept_statement *statement = add(kept, promised, bytes);
     px_plan_take(plan);
     statement->plan = plan;
     statement->bind = px_client_message_keep(bind, &(*kept)->arena);
@@ -49,7 +49,7 @@ void px_kept_add_bind(px_kept **kept, px_plan *plan, const px_client_message *bi
 
 bool px_kept_is_shown(px_kept_statement *statement, pgw_slice row)
 {
-    pgw_slice rest = statement->told.shown;
+    pgw_slice rest = statement->promised.shown;
     pgw_frame frame;
     if (statement->seen == rest.len)
         return false;

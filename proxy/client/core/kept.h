@@ -20,7 +20,7 @@ typedef struct px_kept_statement {
     px_plan *plan; /* The plan of the statement that its Bind names. Counted; NULL: it came as a
                       Query. */
     const px_client_message *bind; /* Its Bind, if it came as one; it lives in the arena of all. */
-    px_told told;                  /* What its client was told; in the arena of all. */
+    px_promised promised;          /* What its client was told; in the arena of all. */
     size_t seen; /* Bytes of what it was shown that the server has sent as well. */
 } px_kept_statement;
 
@@ -46,9 +46,9 @@ typedef struct px_kept {
 
 /* Puts a statement behind the others. `*kept` NULL: it is the first one, and the structure is made,
  * which the caller owns. `bytes`: its memory. What its client was told is copied. */
-void px_kept_add_text(px_kept **kept, px_text *text, size_t at, px_told told, size_t bytes);
-void px_kept_add_bind(px_kept **kept, px_plan *plan, const px_client_message *bind, px_told told,
-                      size_t bytes);
+void px_kept_add_text(px_kept **kept, px_text *text, size_t at, px_promised promised, size_t bytes);
+void px_kept_add_bind(px_kept **kept, px_plan *plan, const px_client_message *bind,
+                      px_promised promised, size_t bytes);
 /* Whether the next row that the server returns for the statement is what its client was shown. */
 bool px_kept_is_shown(px_kept_statement *statement, pgw_slice row);
 /* Keeps a savepoint. A name may be there more than once: the last one counts. */

@@ -1,6 +1,6 @@
 /*
- * own_state: what is known of what a session has on its own link. doubt.c says what leaves doubt of
- * it, sync_state.c asks.
+ * own_state: what is known of what a session has on its own link. dirty.c says what makes it dirty,
+ * sync_state.c asks.
  */
 #ifndef PX_OWN_STATE_H
 #define PX_OWN_STATE_H
@@ -13,16 +13,16 @@
 /* What a view of the tables was made of: while this is unchanged, the view is. */
 typedef struct px_viewed {
     const struct cfg_config *config;
-    uint64_t epoch;      /* epoch of the catalog that was viewed */
-    unsigned answer;     /* The number of the link's answer; 0: there is doubt. */
-    rw_meaning in_doubt; /* What names are taken for while there is doubt. */
-    rw_catalog planned;  /* all tables of the configuration, as `plans` has them */
+    uint64_t epoch;        /* epoch of the catalog that was viewed */
+    unsigned answer;       /* The number of the link's answer; 0: it is not verified. */
+    rw_meaning unverified; /* What names are taken for until that is verified. */
+    rw_catalog planned;    /* all tables of the configuration, as `plans` has them */
 } px_viewed;
 
-/* What is known of a session's own link. `doubt`, `here`, `touched`, `bound` and `loud` are
+/* What is known of a session's own link. `dirty`, `here`, `touched`, `bound` and `loud` are
  * rw_effect bits. */
 typedef struct px_state {
-    unsigned doubt;   /* effects of what the link was told since it was asked last */
+    unsigned dirty;   /* effects of what the link was told since it was asked last */
     unsigned here;    /* effects of the link's transaction, whose end may take them back */
     unsigned touched; /* effects of all that the link was told since DISCARD ALL; 0 is no proof that
                          nothing is kept there */
@@ -37,7 +37,7 @@ typedef struct px_state {
     bool usual;          /* unqualified names mean what the configuration file says, by `viewed` */
     bool everything;     /* The question that is under way asks for all there is to know. */
     bool failed;         /* The question was answered with an error, which is in `failure`. */
-    bool told;           /* Prepared statements were told of what was drawn ahead. */
+    bool has_drawn;      /* Texts of prepared statements on the link have numbers drawn ahead. */
     /* A prepared statement would write a configured table if a name came to mean that. */
     bool moving;
     bool lookup_bind; /* A prepared statement may have lookups. */
@@ -51,7 +51,7 @@ typedef struct px_state {
     const struct cfg_config *written_by; /* configuration by which the first statement that writes
                                             rows was read (passthrough_writes.h); NULL: none was */
     px_viewed *viewed; /* what `guess` and `plans` were made of; owned; NULL: they were not made */
-    rw_meaning *guess; /* what the names of the tables mean, in doubt `viewed->in_doubt`; owned */
+    rw_meaning *guess; /* what the names of the tables mean, or `viewed->unverified`; owned */
     rw_meaning *plans; /* what tables made now by the configured names would be; owned */
     uint32_t *asked;   /* oids of the tables that the question asks for because only a pattern names
                           them; owned */

@@ -47,7 +47,7 @@ void px_peer_secure(px_peer *peer, const px_tls *tls)
 void px_peer_identify(px_peer *peer, uint32_t pid, bool real)
 {
     peer->pid = pid;
-    peer->told = real;
+    peer->pid_reported = real;
 }
 
 void px_peer_speaks_old(px_peer *peer)

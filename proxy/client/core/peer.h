@@ -23,7 +23,8 @@ typedef struct px_peer {
     uint64_t started;
     uint32_t pid;        /* process id in BackendKeyData; 0 until the client is greeted */
     uint32_t cancel_key; /* keyspread's own, for libpq hides the backend's: px_cancel_key() */
-    bool told; /* `pid` is that of its link's backend, so that no other link can replace the link */
+    bool pid_reported; /* `pid` is that of its link's backend, so that no other link can replace the
+                          link */
     bool old_protocol; /* the client asked for a protocol before 3.0, and is refused in its form */
     bool long_key; /* The client asked for protocol 3.2 or newer, and is told a key of 32 bytes. */
     bool leaving;  /* the client has said goodbye, and nothing it sends is looked at any more */

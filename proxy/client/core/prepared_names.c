@@ -64,7 +64,7 @@ void px_prepared_names_end_deallocate(px_prepared_names *names)
 void px_prepared_names_clear(px_prepared_names *names)
 {
     px_statements_clear(&names->statements);
-    names->untold = false;
+    names->unknown_prepare = false;
 }
 
 void px_prepared_names_look_up(px_prepared_names *names, px_lookups *lookups)

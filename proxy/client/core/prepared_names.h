@@ -24,7 +24,7 @@ typedef struct px_prepared_names {
                               are read */
     char *prepares; /* name of a PREPARE that was parsed and may be run later; owned; or NULL */
     struct px_orders *orders; /* owned; NULL: no PREPARE or EXECUTE was ever parsed */
-    bool untold;              /* A PREPARE may have been run whose name is not known. */
+    bool unknown_prepare;     /* A PREPARE may have been run whose name is not known. */
     bool unnamed_on_link;     /* the link has an unnamed statement without a plan */
     bool looked; /* What the unnamed statement executes was looked at, and no Parse, Sync or Flush
                     has come since. */
@@ -59,7 +59,7 @@ void px_prepared_names_describe(px_prepared_names *names, px_plan *plan);
 /* A PREPARE may be run whose name is not known. */
 static inline void px_prepared_names_lose_track(px_prepared_names *names)
 {
-    names->untold = true;
+    names->unknown_prepare = true;
 }
 
 /* `on_link`: the link has an unnamed statement without a plan. */

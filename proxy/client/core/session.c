@@ -58,12 +58,18 @@ void px_session_set_state(px_session *session, px_session_state state)
     session->state = state;
 }
 
-void px_session_set_wait(px_session *session, px_wait wait)
+void px_session_set_wait(px_session *session, px_step wait)
 {
     assert(wait == PX_WAIT_NOTHING || session->state == PX_READY);
     assert(px_wait_may_follow(session->wait, wait));
     assert(px_wait_may_begin(wait, facts_of(session)));
     session->wait = wait;
+}
+
+void px_session_end_wait(px_session *session, px_step wait)
+{
+    if (session->wait == wait)
+        px_session_set_wait(session, PX_WAIT_NOTHING);
 }
 
 bool px_session_is_quiet(const px_session *session)
@@ -163,34 +169,48 @@ void px_session_open_link(px_session *session)
                                  session->life->link, session));
 }
 
-static bool has_link(px_session *session)
+static px_step need_link(px_session *session)
 {
     if (session->own.ready)
-        return true;
+        return PX_STEP_DONE;
     px_session_open_link(session);
-    px_session_set_wait(session, PX_WAIT_LINK);
-    return false;
+    return PX_WAIT_LINK;
 }
 
-bool px_session_need_link(px_session *session)
+px_step px_session_need_link(px_session *session)
 {
     px_begun *begun = session->own.begun;
     if (begun != NULL && px_begun_keeps(begun)) {
         session->life->send_kept(session);
-        px_session_set_wait(session, PX_WAIT_IDLE);
-        return false;
+        return PX_WAIT_IDLE;
     }
     if (begun != NULL)
         begun->lazy = false;
-    return has_link(session);
+    return need_link(session);
 }
 
-bool px_session_need_link_to_ask(px_session *session)
+px_step px_session_need_link_unless_idle(px_session *session)
 {
-    if (has_link(session))
-        return true;
-    px_link_borrow(session->own.link);
-    return false;
+    return px_session_idle(session) ? PX_STEP_DONE : px_session_need_link(session);
+}
+
+px_step px_session_need_link_to_ask(px_session *session)
+{
+    px_step step = need_link(session);
+    if (step != PX_STEP_DONE)
+        px_link_borrow(session->own.link);
+    return step;
+}
+
+void px_session_await_link(px_session *session)
+{
+    px_session_end_wait(session, PX_WAIT_CATALOG);
+    px_session_set_wait(session, px_session_need_link_to_ask(session));
+}
+
+void px_session_send_kept(px_session *session)
+{
+    px_session_set_wait(session, px_session_need_link(session));
 }
 
 bool px_session_take_link(px_session *session)
@@ -220,10 +240,10 @@ void px_session_look(px_session *session)
     px_worker_send(session->worker, &session->woken);
 }
 
-void px_session_wake(px_session *session, px_wait wait)
+void px_session_wake(px_session *session, px_step wait)
 {
-    if (session->wait == wait && wait != PX_WAIT_WRITE_GROUP)
-        px_session_set_wait(session, PX_WAIT_NOTHING);
+    if (wait != PX_WAIT_WRITE_GROUP)
+        px_session_end_wait(session, wait);
     px_session_look(session);
 }
 

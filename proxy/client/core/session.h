@@ -21,13 +21,6 @@
 
 enum { PX_HOLD_BYTES = 64 * 1024 * 1024 };
 
-/* What becomes of a message of the client. */
-typedef enum px_step {
-    PX_STEP_DONE, /* the message was dealt with: consume it */
-    PX_STEP_PASS, /* keyspread does not handle the message: forward it as it is */
-    PX_STEP_LATER /* the session waits: look at it again */
-} px_step;
-
 typedef struct px_session px_session;
 
 /* What a session calls in the layer above: session_io.c, or a test. */
@@ -54,10 +47,11 @@ typedef struct px_who {
     struct px_greeting *greeting; /* what the client was greeted with. Counted */
     uint64_t inherited;           /* number that stands for the settings of its role and database */
     char *settings[RW_TRACKED];   /* tracked settings that were changed; NULL: as at the start */
-    struct px_untold *untold;     /* what settings were before a change not reported yet; or NULL */
-    bool is_private;              /* the session's rows go over its own link, not in batches */
-    bool output_changed;          /* values may be written as text otherwise than on batch links */
-    rw_script_encoding written;   /* encoding of the client's texts */
+    struct px_unreported
+        *unreported;            /* what settings were before a change not reported yet; or NULL */
+    bool is_private;            /* the session's rows go over its own link, not in batches */
+    bool output_changed;        /* values may be written as text otherwise than on batch links */
+    rw_script_encoding written; /* encoding of the client's texts */
 } px_who;
 
 /* The client's message at hand. */
@@ -70,8 +64,8 @@ typedef struct px_hand {
     px_rest *rest;    /* parameters that are among the unread bytes; owned; NULL: none are */
     bool copied;      /* The unread bytes are rows, which are given their hashes (copied.h). */
     bool databases_left; /* keyspread has left the databases that the statement drops or renames. */
-    bool doubted;        /* the tables were looked at anew for its statement, which is done once */
-    pgw_buf told;        /* The message to send in its place (drawn.h); empty: itself. */
+    bool rechecked;      /* the tables were looked at anew for its statement, which is done once */
+    pgw_buf rewritten;   /* message to send in its place (sequence_session.h); empty: itself */
     struct px_keys *keys; /* the question for its statement's key, and the answers (keys.h); owned;
                              NULL: none */
     struct px_parsed *parsed; /* what was made of its text (parsed.h); owned; or NULL */
@@ -105,16 +99,16 @@ typedef struct px_ddl {
                             marked yet */
     px_catalog *catalog; /* the configured tables as the session's transaction sees them. Counted;
                             or NULL */
-    struct px_schema_probe *look; /* the session's look at the tables, under way; owned; or NULL */
-    uint64_t doubts_from;         /* a wrong value has the tables looked at again from this time on;
-                                     px_worker_now() */
+    struct px_schema_probe *probe; /* look at the tables over its own link; owned; or NULL */
+    uint64_t recheck_from; /* a wrong value has the tables looked at again from this time on;
+                             px_worker_now() */
 } px_ddl;
 
 struct px_session {
     const px_session_io *life;
     px_worker *worker;
     px_session_state state;
-    px_wait wait;
+    px_step wait; /* PX_WAIT_NOTHING, or why the next message is not looked at yet */
     size_t slot;
     uint64_t ticket; /* never used twice in a worker */
     bool processing;
@@ -141,7 +135,10 @@ struct px_session {
 /* State and wait are written by these functions alone. Where assertions are compiled, what
  * contradicts the tables of states.h ends the process. */
 void px_session_set_state(px_session *session, px_session_state state);
-void px_session_set_wait(px_session *session, px_wait wait);
+/* The session waits for what a handler returned. For request.c, which calls the handlers. */
+void px_session_set_wait(px_session *session, px_step wait);
+/* This wait is over, if it is what the session waits for. */
+void px_session_end_wait(px_session *session, px_step wait);
 /* Whether nothing contradicts the tables of states.h. */
 bool px_session_is_sound(const px_session *session);
 
@@ -160,10 +157,10 @@ bool px_session_is_read(const px_session *session);
 /* How the session stands, for those who make write groups. */
 px_standing px_session_standing(const px_session *session);
 
-/* `doubted`: the tables were looked at anew for the statement of the message at hand. */
-static inline void px_session_set_doubted(px_session *session, bool doubted)
+/* `rechecked`: the tables were looked at anew for the statement of the message at hand. */
+static inline void px_session_set_rechecked(px_session *session, bool rechecked)
 {
-    session->hand.doubted = doubted;
+    session->hand.rechecked = rechecked;
 }
 
 /* ---- what it says, and to whom ---- */
@@ -180,13 +177,19 @@ void px_session_drop_group(px_session *session);
 
 /* Opens the own link if there is none. */
 void px_session_open_link(px_session *session);
-/* Opens the own link if there is none. True: it is ready, and has what was kept of the transaction
- * (kept.h), of which no more is kept from now on. False: the session waits, and the message is
- * looked at again. */
-bool px_session_need_link(px_session *session);
+/* Opens the own link if there is none. DONE: it is ready, and has what was kept of the transaction
+ * (kept.h), of which no more is kept from now on. */
+PGW_MUST_CHECK px_step px_session_need_link(px_session *session);
+/* Does what px_session_need_link() does, unless the session is idle: then an error is told without
+ * the link. */
+PGW_MUST_CHECK px_step px_session_need_link_unless_idle(px_session *session);
 /* Opens the own link if there is none, to ask it something; others that need it more may have it.
- * False: the session waits, and the message is looked at again. */
-bool px_session_need_link_to_ask(px_session *session);
+ * DONE: it is ready. */
+PGW_MUST_CHECK px_step px_session_need_link_to_ask(px_session *session);
+/* The session, which waits for the tables as others see them, waits for its own link instead. */
+void px_session_await_link(px_session *session);
+/* Sends what is kept of the transaction while no message is at hand; the next one waits for it. */
+void px_session_send_kept(px_session *session);
 /* Begins to open the own link if less than half of backend.max_links are in use. False: they are.
  */
 bool px_session_take_link(px_session *session);
@@ -194,7 +197,7 @@ bool px_session_take_link(px_session *session);
 /* Has what the client has sent looked at, at the end of the turn. */
 void px_session_look(px_session *session);
 /* Has what the client has sent looked at, for this wait is over. */
-void px_session_wake(px_session *session, px_wait wait);
+void px_session_wake(px_session *session, px_step wait);
 
 /* ---- the end ---- */
 

@@ -114,51 +114,51 @@ static void renew_identity(px_session *session)
 /* ---- what was asked for before it is reported ---- */
 
 /* Reported settings of which an answer said otherwise, and what they were. */
-struct px_untold {
+struct px_unreported {
     bool moved[RW_REPORTED];
     char *settings[RW_REPORTED];
 };
 
-static void keep_untold(px_session *session, size_t setting)
+static void keep_unreported(px_session *session, size_t setting)
 {
-    if (session->who.untold == NULL)
-        session->who.untold = pgw_calloc(1, sizeof *session->who.untold);
-    struct px_untold *untold = session->who.untold;
-    if (untold->moved[setting])
+    if (session->who.unreported == NULL)
+        session->who.unreported = pgw_calloc(1, sizeof *session->who.unreported);
+    struct px_unreported *unreported = session->who.unreported;
+    if (unreported->moved[setting])
         return;
-    untold->moved[setting] = true;
-    free(untold->settings[setting]); /* This value is left from before a report. */
-    untold->settings[setting] = session->who.settings[setting];
+    unreported->moved[setting] = true;
+    free(unreported->settings[setting]); /* This value is left from before a report. */
+    unreported->settings[setting] = session->who.settings[setting];
     session->who.settings[setting] = NULL;
 }
 
-static void free_untold(px_session *session)
+static void free_unreported(px_session *session)
 {
-    for (size_t i = 0; session->who.untold != NULL && i < RW_REPORTED; i++)
-        free(session->who.untold->settings[i]);
-    free(session->who.untold);
-    session->who.untold = NULL;
+    for (size_t i = 0; session->who.unreported != NULL && i < RW_REPORTED; i++)
+        free(session->who.unreported->settings[i]);
+    free(session->who.unreported);
+    session->who.unreported = NULL;
 }
 
-void px_settings_told(px_session *session)
+void px_settings_reported(px_session *session)
 {
-    struct px_untold *untold = session->who.untold;
-    if (untold == NULL)
+    struct px_unreported *unreported = session->who.unreported;
+    if (unreported == NULL)
         return;
     for (size_t i = 0; i < RW_REPORTED; i++) {
-        if (!untold->moved[i])
+        if (!unreported->moved[i])
             continue;
         free(session->who.settings[i]);
-        session->who.settings[i] = untold->settings[i];
-        untold->settings[i] = NULL;
+        session->who.settings[i] = unreported->settings[i];
+        unreported->settings[i] = NULL;
     }
-    free_untold(session);
+    free_unreported(session);
     renew_identity(session);
 }
 
 void px_settings_free(px_session *session)
 {
-    free_untold(session);
+    free_unreported(session);
     for (size_t i = 0; i < RW_TRACKED; i++)
         free(session->who.settings[i]);
     px_greeting_drop(session->who.greeting);
@@ -183,8 +183,8 @@ void px_settings_output(px_session *session, bool changed)
 
 void px_settings_set(px_session *session, rw_tracked_setting setting, pgw_slice value)
 {
-    if (setting < RW_REPORTED && session->who.untold != NULL)
-        session->who.untold->moved[setting] = false;
+    if (setting < RW_REPORTED && session->who.unreported != NULL)
+        session->who.unreported->moved[setting] = false;
     keep_setting(session, setting, value);
     renew_identity(session);
 }
@@ -202,7 +202,7 @@ void px_settings_follow(px_session *session, const char *const values[RW_TRACKED
         if (same_value(now, values[i]))
             continue;
         if (i < RW_REPORTED)
-            keep_untold(session, i);
+            keep_unreported(session, i);
         char *value = values[i] != NULL ? pgw_strndup(values[i], strlen(values[i])) : NULL;
         keep_setting(session, i, value != NULL ? pgw_slice_str(value) : (pgw_slice){NULL, 0});
         free(value);

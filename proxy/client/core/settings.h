@@ -18,7 +18,7 @@ void px_settings_set(struct px_session *session, rw_tracked_setting setting, pgw
 void px_settings_follow(struct px_session *session, const char *const values[RW_TRACKED]);
 /* To be called at ReadyForQuery: puts back each reported setting that px_settings_follow() changed
  * since the last one and that no ParameterStatus confirmed, for its transaction was rolled back. */
-void px_settings_told(struct px_session *session);
+void px_settings_reported(struct px_session *session);
 void px_settings_free(struct px_session *session);
 /* The session is `identity` from now on, which is given away. */
 void px_settings_be(struct px_session *session, px_identity *identity);

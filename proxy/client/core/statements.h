@@ -52,7 +52,7 @@ typedef struct px_statement {
     uint64_t link;  /* number of the session's own link that it is prepared on; 0: on none */
     bool raw_parse; /* the link has the client's own text, which was only to be described
                        (raw_parse.h) */
-    bool told;      /* the link has a text that was told what was drawn ahead (drawn.h) */
+    bool has_drawn; /* the text on the link has numbers drawn ahead in it (sequence_session.h) */
     bool sql_execute;    /* without a plan: SQL's PREPARE made it with conditions, which it must not
                        have    any more */
     bool unsure;         /* the link inferred parameter types, perhaps others than the plan has */

@@ -17,7 +17,7 @@ bool px_state_may_follow(px_session_state from, px_session_state to)
 }
 
 /* One thing after the other: what it waits for is over before it waits for something else. */
-bool px_wait_may_follow(px_wait from, px_wait to)
+bool px_wait_may_follow(px_step from, px_step to)
 {
     return from == PX_WAIT_NOTHING || to == PX_WAIT_NOTHING || from == to;
 }
@@ -32,9 +32,9 @@ static bool keeps(rule r, unsigned facts)
     return (facts & r.with) == r.with && (facts & r.without) == 0;
 }
 
-bool px_wait_may_begin(px_wait wait, unsigned facts)
+bool px_wait_may_begin(px_step wait, unsigned facts)
 {
-    static const rule rules[PX_WAITS] = {
+    static const rule rules[PX_STEPS] = {
         [PX_WAIT_LINK] = {PX_FACT_LINK, PX_FACT_READY | PX_FACT_WRITE_GROUP},
         [PX_WAIT_CATALOG] = {0, PX_FACT_WRITE_GROUP},
         [PX_WAIT_STATE] = {PX_FACT_READY | PX_FACT_ASKED, PX_FACT_WRITE_GROUP},

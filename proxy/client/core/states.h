@@ -16,9 +16,14 @@ typedef enum px_session_state {
     PX_STATES
 } px_session_state;
 
-/* Why the client's next message is not looked at yet. Only sessions in PX_READY wait so. */
-typedef enum px_wait {
-    PX_WAIT_NOTHING,
+/* What becomes of a message of the client that is looked at; or what the session waits for before
+ * the message is looked at (again). Only sessions in PX_READY wait so. */
+typedef enum px_step {
+    PX_STEP_DONE, /* the message was dealt with: consume it; or what it needs is there */
+    PX_WAIT_NOTHING = PX_STEP_DONE,
+    PX_STEP_PASS, /* keyspread does not handle the message: forward it as it is */
+    PX_STEP_MORE, /* the message's rest, or the batches of its COPY, must come first; or the session
+                     has ended */
     PX_WAIT_LINK, /* the own link is being opened */
     PX_WAIT_CATALOG,
     PX_WAIT_STATE,       /* the own link says what the session has there */
@@ -29,8 +34,13 @@ typedef enum px_wait {
                             (input_budget.h) */
     PX_WAIT_DATABASES,   /* keyspread leaves the databases that the statement is about */
     PX_WAIT_TURN,        /* another session describes the statement, or the queues are full */
-    PX_WAITS
-} px_wait;
+    PX_STEPS
+} px_step;
+
+static inline bool px_step_waits(px_step step)
+{
+    return step > PX_STEP_MORE;
+}
 
 /* Facts about a session; several may hold at once. */
 typedef enum px_fact {
@@ -47,9 +57,9 @@ typedef enum px_fact {
 } px_fact;
 
 bool px_state_may_follow(px_session_state from, px_session_state to);
-bool px_wait_may_follow(px_wait from, px_wait to);
+bool px_wait_may_follow(px_step from, px_step to);
 /* Whether a session that is ready may begin to wait for this, when these are the facts. */
-bool px_wait_may_begin(px_wait wait, unsigned facts);
+bool px_wait_may_begin(px_step wait, unsigned facts);
 /* Whether all this can be so at one time. */
 bool px_facts_agree(unsigned facts);
 

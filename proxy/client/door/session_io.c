@@ -29,7 +29,7 @@
 #include "proxy/client/numbers/sequence_refill.h"
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/standing/describe.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/ingest/submit.h"
 #include "proxy/loop/tls.h"
 
@@ -70,7 +70,7 @@ static void free_session(void *owner)
     px_split_query_forget(session);
     px_sequence_refill_end(session, false);
     px_copied_over(session);
-    pgw_buf_free(&session->hand.told);
+    pgw_buf_free(&session->hand.rewritten);
     px_relay_forget_rest(session);
     px_changes_ask_anew(session);
     free(session);
@@ -223,7 +223,7 @@ static void look(px_session *session)
         session->is_woken = true; /* the session is looked at below in any case */
         catch_up(session);
         session->is_woken = false;
-        px_session_set_wait(session, PX_WAIT_NOTHING);
+        px_session_end_wait(session, PX_WAIT_WRITE_GROUP);
     }
     if (session->own.copy != NULL && session->state == PX_READY && px_copied_is_apart(session) &&
         !px_copied_is_under_way(session))

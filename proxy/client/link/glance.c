@@ -4,7 +4,7 @@
 #include "proxy/backend/catalog/catalog.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/link/sync_state.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "rewrite/statement/words/prefilter.h"
 #include "rewrite/statement/words/spelling.h"
 
@@ -23,17 +23,19 @@ static bool is_moving(const px_session *session)
 {
     bool open = session->pending.replies.count > 0 || session->own.unsynced;
     return open &&
-           (session->pending.zone_moving || (session->known.doubt & px_state_boundless) != 0);
+           (session->pending.zone_moving || (session->known.dirty & px_state_boundless) != 0);
 }
 
 /* LOOK says that names of tables are what they seem. */
-static px_glance look_at_tables(px_session *session, pgw_slice text, pgw_error *error)
+static px_glance look_at_tables(px_session *session, pgw_slice text, px_step *wait,
+                                pgw_error *error)
 {
     if (!px_catalog_filter(session->worker)->beyond_ascii || pgw_is_ascii(text))
         return PX_GLANCE_LOOK;
     const rw_catalog *names = px_catalog_names(session->worker);
-    if (is_moving(session) && !px_sync_state_now(session))
-        return PX_GLANCE_LATER;
+    *wait = is_moving(session) ? px_sync_state_now(session) : PX_STEP_DONE;
+    if (*wait != PX_STEP_DONE)
+        return PX_GLANCE_WAITS;
     bool conforming = session->who.identity->env.conforming;
     return rw_may_spell_table(&session->who.written, text, names, conforming)
                ? refuse(session, error)
@@ -53,9 +55,10 @@ static px_glance look_at_parts(px_session *session, pgw_slice text, pgw_error *e
     return rw_catalog_mentioned(names, text) ? refuse(session, error) : PX_GLANCE_PASSES;
 }
 
-px_glance px_glance_at(px_session *session, pgw_slice text, unsigned *effects, pgw_error *error)
+px_glance px_glance_at(px_session *session, pgw_slice text, unsigned *effects, px_step *wait,
+                       pgw_error *error)
 {
-    px_glance glance = look_at_tables(session, text, error);
+    px_glance glance = look_at_tables(session, text, wait, error);
     if (glance != PX_GLANCE_LOOK)
         return glance;
     if (px_catalog_passes(session->worker, text, effects))

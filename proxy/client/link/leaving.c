@@ -93,7 +93,7 @@ static void begin(px_session *session, const rw_admin *admin)
     px_worker_send(session->worker, &l->message);
 }
 
-bool px_leaving_first(px_session *session, pgw_slice text)
+px_step px_leaving_first(px_session *session, pgw_slice text)
 {
     pgw_arena arena = {0};
     rw_admin admin;
@@ -101,10 +101,8 @@ bool px_leaving_first(px_session *session, pgw_slice text)
     bool go_on = admin.database_count == 0 || session->hand.databases_left;
     session->hand.databases_left = false;
     px_own_note_alters(&session->own, admin.settings);
-    if (!go_on) {
+    if (!go_on)
         begin(session, &admin);
-        px_session_set_wait(session, PX_WAIT_DATABASES);
-    }
     pgw_arena_free(&arena);
-    return go_on;
+    return go_on ? PX_STEP_DONE : PX_WAIT_DATABASES;
 }

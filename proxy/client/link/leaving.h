@@ -7,11 +7,12 @@
 #define PX_LEAVING_H
 
 #include "protocol/bytes.h"
+#include "proxy/client/core/states.h"
 
 struct px_session;
 
-/* Looks at a statement that a session is about to send: true if it may go on; false: the session
- * waits (PX_WAIT_DATABASES) until the databases it names are left, and asks again then. */
-bool px_leaving_first(struct px_session *session, pgw_slice text);
+/* Looks at a statement that a session is about to send. DONE: it may go on; else the session waits
+ * until the databases it names are left, and asks again then. */
+px_step px_leaving_first(struct px_session *session, pgw_slice text);
 
 #endif

@@ -7,7 +7,7 @@
 #include "proxy/client/link/schema_probe.h"
 #include "proxy/client/numbers/sequence_session.h"
 #include "proxy/client/numbers/sequence_refill.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/ingest/submit.h"
 
 /* Nothing that was prepared is there any more. */
@@ -27,7 +27,7 @@ static void forget_link(px_session *session)
 /* Whether the link has nothing but what its statements have left. */
 static bool is_anybodys(const px_session *session)
 {
-    return !session->peer.told && !session->own.has_state && !session->who.is_private &&
+    return !session->peer.pid_reported && !session->own.has_state && !session->who.is_private &&
            session->names.statements.unkept == 0; /* what is prepared there can be prepared again */
 }
 
@@ -62,7 +62,7 @@ void px_own_link_forgo(px_session *session)
 {
     if (session->wait != PX_WAIT_LINK || px_link_is_opening(session->own.link))
         return;
-    px_session_set_wait(session, PX_WAIT_NOTHING);
+    px_session_end_wait(session, PX_WAIT_LINK);
     forget_link(session);
 }
 
@@ -70,7 +70,7 @@ px_yield px_own_link_yield(px_session *session)
 {
     if (!has_no_state(session) || (!session->own.ready && !px_link_is_opening(session->own.link)))
         return PX_YIELD_NEVER;
-    bool awaits_look = session->wait == PX_WAIT_CATALOG && session->ddl.look == NULL;
+    bool awaits_look = session->wait == PX_WAIT_CATALOG && session->ddl.probe == NULL;
     if (!session->own.ready || (session->wait != PX_WAIT_NOTHING && !awaits_look) ||
         px_submitted(&session->write_groups) || !px_own_link_is_replaceable(session))
         return awaits_look ? PX_YIELD_NEVER : PX_YIELD_LATER; /* a look may be what pleads */
@@ -80,7 +80,7 @@ px_yield px_own_link_yield(px_session *session)
 
 bool px_own_link_learn(px_session *session)
 {
-    bool looks = session->ddl.look != NULL;
+    bool looks = session->ddl.probe != NULL;
     return looks || (is_anybodys(session) && px_state_is_unproven(session) &&
                      !px_session_relays_part(session) && px_schema_probe_unasked(session));
 }

@@ -25,31 +25,31 @@ struct px_schema_probe {
 
 void px_schema_probe_free(px_session *session)
 {
-    struct px_schema_probe *own = session->ddl.look;
+    struct px_schema_probe *own = session->ddl.probe;
     if (own == NULL)
         return;
     px_look_end(&own->look);
     px_sight_clear(&own->last);
     free(own);
-    session->ddl.look = NULL;
+    session->ddl.probe = NULL;
 }
 
 static bool can_look(const px_session *session)
 {
     return !session->worker->server->backend->by_file && session->own.ready &&
-           session->ddl.look == NULL && session->pending.replies.count == 0 &&
+           session->ddl.probe == NULL && session->pending.replies.count == 0 &&
            !px_session_aborted(session) && session->hand.streaming == 0 &&
            !px_link_cancelling(session->own.link);
 }
 
 static void say(px_session *session, pgw_buf *message)
 {
-    bool grouped = session->ddl.look->look.grouped;
+    bool grouped = session->ddl.probe->look.grouped;
     px_reply *reply =
         px_replies_push(&session->pending.replies, grouped ? PX_REPLY_EXECUTE : PX_REPLY_QUERY);
     reply->swallow = true;
     reply->unseen = PX_UNSEEN_LOOK;
-    reply->silent = session->ddl.look->unasked;
+    reply->silent = session->ddl.probe->unasked;
     px_session_send(session, message);
     pgw_buf_free(message);
 }
@@ -58,7 +58,7 @@ static bool start(px_session *session, bool unasked)
 {
     if (!can_look(session))
         return false;
-    struct px_schema_probe *own = session->ddl.look = pgw_calloc(1, sizeof *own);
+    struct px_schema_probe *own = session->ddl.probe = pgw_calloc(1, sizeof *own);
     own->unasked = unasked;
     px_catalog *before = px_catalog_before(session->worker, session->who.identity, &own->seen);
     own->last.catalog = before != NULL ? px_catalog_take(before) : NULL;
@@ -123,7 +123,7 @@ static bool sees_others(const px_session *session)
 /* Takes over what the look saw: outside of a transaction it is true for all. */
 static void take_sight(px_session *session)
 {
-    struct px_schema_probe *own = session->ddl.look;
+    struct px_schema_probe *own = session->ddl.probe;
     if (sees_others(session)) {
         px_changes_answer(session, own->look.sight.catalog);
         own->look.sight.catalog = NULL;
@@ -155,7 +155,7 @@ static void go_on_unasked(px_session *session, px_look_step step, pgw_buf *more)
 /* The end of an answer was taken by the look itself, and popped. */
 static void go_on(px_session *session, px_look_step step, pgw_buf *more)
 {
-    if (session->ddl.look->unasked) {
+    if (session->ddl.probe->unasked) {
         go_on_unasked(session, step, more);
         return;
     }
@@ -163,7 +163,7 @@ static void go_on(px_session *session, px_look_step step, pgw_buf *more)
         say(session, more);
         return;
     }
-    pgw_error error = session->ddl.look->look.error;
+    pgw_error error = session->ddl.probe->look.error;
     bool failed = step == PX_LOOK_FAILED;
     bool answered = !failed && sees_others(session);
     if (!failed)
@@ -180,8 +180,7 @@ static void go_on(px_session *session, px_look_step step, pgw_buf *more)
 static void give_up(px_session *session)
 {
     px_schema_probe_free(session);
-    if (session->wait == PX_WAIT_CATALOG)
-        px_session_set_wait(session, PX_WAIT_NOTHING);
+    px_session_end_wait(session, PX_WAIT_CATALOG);
 }
 
 /* A question ends with the last of three CloseComplete in a group, else with ReadyForQuery. */
@@ -197,7 +196,7 @@ static bool is_end(struct px_schema_probe *own, char type)
 bool px_schema_probe_take(px_session *session, char type, pgw_slice body)
 {
     bool spontaneous = type == 'A' || type == 'N' || type == 'S';
-    struct px_schema_probe *own = session->ddl.look;
+    struct px_schema_probe *own = session->ddl.probe;
     if (spontaneous || (type == 'E' && px_error_is_fatal(body)))
         return false;
     if (type == 'E' && own->look.grouped) {
@@ -247,50 +246,42 @@ static void on_asked(void *waiter, const pgw_error *error)
         on_seen(waiter, error);
         return;
     }
-    /* The session waits no longer for the answer that others get: it looks itself. */
-    px_session_set_wait(session, PX_WAIT_NOTHING);
-    (void)px_session_need_link_to_ask(session);
+    px_session_await_link(session); /* the session looks itself */
 }
 
-bool px_schema_probe_doubts(px_session *session, const px_catalog *catalog)
+/* Asks for the tables as all sessions see them. */
+static px_step load(px_session *session)
 {
-    if (session->hand.doubted || catalog == px_catalog_none())
-        return false;
-    px_session_set_doubted(session, true);
+    px_catalog_load(session->worker, session->who.identity, is_inside(session), on_asked, session);
+    return PX_WAIT_CATALOG;
+}
+
+px_step px_schema_probe_recheck(px_session *session, const px_catalog *catalog)
+{
+    if (session->hand.rechecked || catalog == px_catalog_none())
+        return PX_STEP_DONE;
+    px_session_set_rechecked(session, true);
     px_changes_ask_anew(session);
-    px_session_set_wait(session, PX_WAIT_CATALOG);
     if (!sees_alone(session))
-        px_catalog_load(session->worker, session->who.identity, is_inside(session), on_asked,
-                        session);
-    else if (!start_asked(session))
-        px_session_set_wait(session, PX_WAIT_NOTHING);
-    return session->wait == PX_WAIT_CATALOG;
+        return load(session);
+    return start_asked(session) ? PX_WAIT_CATALOG : PX_STEP_DONE;
 }
 
-bool px_schema_probe_doubts_keys(px_session *session)
+px_step px_schema_probe_recheck_keys(px_session *session)
 {
-    if (!px_keys_may_be_old(session) || !px_schema_probe_doubts(session, NULL))
-        return false;
-    px_keys_forget(session);
-    return true;
+    px_step step =
+        px_keys_may_be_old(session) ? px_schema_probe_recheck(session, NULL) : PX_STEP_DONE;
+    if (step != PX_STEP_DONE)
+        px_keys_forget(session);
+    return step;
 }
 
-/* The snapshot to use now; NULL: the session waits. */
-static px_catalog *look_for(px_session *session)
+/* Asks for the tables, as none are known now. */
+static px_step look_for(px_session *session, bool alone)
 {
-    bool alone = sees_alone(session);
-    px_catalog *now = alone ? px_changes_own(session) : px_changes_known(session);
-    if (now != NULL)
-        return now;
-    if (alone && session->pending.replies.count > 0) {
-        px_ask_for_answers(session);
-        return NULL;
-    }
-    px_session_set_wait(session, PX_WAIT_CATALOG);
-    if (!alone || !start_asked(session))
-        px_catalog_load(session->worker, session->who.identity, is_inside(session), on_asked,
-                        session);
-    return NULL;
+    if (alone && session->pending.replies.count > 0)
+        return px_ask_for_answers(session);
+    return alone && start_asked(session) ? PX_WAIT_CATALOG : load(session);
 }
 
 /* A statement of the transaction that is open, or is being begun, may lock configured tables. */
@@ -300,14 +291,23 @@ static void use(px_session *session)
         px_changes_use(session);
 }
 
-px_catalog *px_schema_probe_now(px_session *session)
+px_step px_schema_probe_now(px_session *session, px_catalog **catalog)
 {
+    *catalog = px_catalog_none();
     if (px_catalog_names(session->worker)->count == 0)
-        return px_catalog_none();
-    px_catalog *now = look_for(session);
-    if (now != NULL)
-        use(session);
-    return now;
+        return PX_STEP_DONE;
+    bool alone = sees_alone(session);
+    *catalog = alone ? px_changes_own(session) : px_changes_known(session);
+    if (*catalog == NULL)
+        return look_for(session, alone);
+    use(session);
+    return PX_STEP_DONE;
+}
+
+px_step px_schema_probe_verified(px_session *session, px_catalog **catalog)
+{
+    px_step step = px_schema_probe_now(session, catalog);
+    return step == PX_STEP_DONE ? px_sync_state(session, *catalog) : step;
 }
 
 static bool is_about_tables(const px_session *session, pgw_slice text)
@@ -318,22 +318,25 @@ static bool is_about_tables(const px_session *session, pgw_slice text)
            !rw_stands_by(text, session->who.identity->env.conforming);
 }
 
-px_catalog *px_schema_probe_catalog(px_session *session, pgw_slice text)
+px_step px_schema_probe_catalog(px_session *session, pgw_slice text, px_catalog **catalog)
 {
-    return is_about_tables(session, text) ? px_schema_probe_now(session) : px_catalog_none();
+    *catalog = px_catalog_none();
+    return is_about_tables(session, text) ? px_schema_probe_now(session, catalog) : PX_STEP_DONE;
 }
 
-px_catalog *px_schema_probe_script(px_session *session, pgw_slice text)
+px_step px_schema_probe_script(px_session *session, pgw_slice text, px_catalog **catalog)
 {
     px_worker *worker = session->worker;
+    *catalog = px_catalog_none();
     if (!is_about_tables(session, text))
-        return px_catalog_none();
+        return PX_STEP_DONE;
     bool alone =
-        !session->hand.doubted && session->hand.parts == NULL &&
+        !session->hand.rechecked && session->hand.parts == NULL &&
         rw_defines_alone(text, px_catalog_names(worker), session->who.identity->env.conforming) &&
         px_catalog_has_room(worker, session->who.identity, session->ddl.unmarked);
     if (!alone)
-        return px_schema_probe_now(session);
+        return px_schema_probe_now(session, catalog);
     use(session);
-    return px_catalog_unasked();
+    *catalog = px_catalog_unasked();
+    return PX_STEP_DONE;
 }

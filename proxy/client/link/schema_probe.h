@@ -7,26 +7,31 @@
 #define PX_SCHEMA_PROBE_H
 
 #include "proxy/backend/catalog/catalog.h"
+#include "proxy/client/core/states.h"
 
 struct px_session;
 
-/* The catalog to look at a statement with that may name a configured table; NULL: the session now
- * waits for it. */
-px_catalog *px_schema_probe_now(struct px_session *session);
-/* The catalog to look at `text` with. It is empty if that names no configured table; NULL: the
- * session now waits for it. */
-px_catalog *px_schema_probe_catalog(struct px_session *session, pgw_slice text);
+/* DONE: `*catalog` is what to look at a statement with that may name a configured table. Else it is
+ * NULL, and is asked for. */
+PGW_MUST_CHECK px_step px_schema_probe_now(struct px_session *session, px_catalog **catalog);
+/* Does what px_schema_probe_now() does, and then px_sync_state(). */
+PGW_MUST_CHECK px_step px_schema_probe_verified(struct px_session *session, px_catalog **catalog);
+/* DONE: `*catalog` is what to look at `text` with. It is empty if that names no configured table.
+ */
+PGW_MUST_CHECK px_step px_schema_probe_catalog(struct px_session *session, pgw_slice text,
+                                               px_catalog **catalog);
 /* Does what px_schema_probe_catalog() does for a Query. px_catalog_unasked(): the text is sent
  * alike whatever tables there are, so that it waits for nothing. */
-px_catalog *px_schema_probe_script(struct px_session *session, pgw_slice text);
-/* A statement would be refused because of what `catalog` says, which may be old: true if the
- * session waits until it is known whether it is. Once a statement: `doubted` is the caller's to
- * end. */
-bool px_schema_probe_doubts(struct px_session *session, const px_catalog *catalog);
-/* Does what px_schema_probe_doubts() does where the question for a key was in vain: it is asked
+PGW_MUST_CHECK px_step px_schema_probe_script(struct px_session *session, pgw_slice text,
+                                              px_catalog **catalog);
+/* A statement would be refused because of what `catalog` says. DONE: it is known not to be old;
+ * else the tables are looked at anew, once a statement: `rechecked` is the caller's to end. */
+PGW_MUST_CHECK px_step px_schema_probe_recheck(struct px_session *session,
+                                               const px_catalog *catalog);
+/* Does what px_schema_probe_recheck() does where the question for a key was in vain: it is asked
  * anew.
  */
-bool px_schema_probe_doubts_keys(struct px_session *session);
+PGW_MUST_CHECK px_step px_schema_probe_recheck_keys(struct px_session *session);
 /* Looks at the tables for other sessions, while this one has nothing under way: given up as soon as
  * its client sends something. False if it does not look. */
 bool px_schema_probe_unasked(struct px_session *session);

@@ -9,8 +9,8 @@
 #include "proxy/client/core/session.h"
 #include "proxy/client/core/settings.h"
 #include "proxy/client/standing/changes.h"
-#include "proxy/client/standing/doubt.h"
-#include "proxy/client/standing/hinders.h"
+#include "proxy/client/standing/dirty.h"
+#include "proxy/ingest/blockers.h"
 #include "rewrite/lex/splitter.h"
 #include "rewrite/statement/words/settings.h"
 
@@ -20,7 +20,7 @@
 /* How long an answer is believed: others may change schemas and roles meanwhile. */
 enum { BELIEVED_MS = 60000 };
 
-/* ---- whether there is doubt ---- */
+/* ---- whether the state is verified ---- */
 
 /* A name that meant nothing then means a table that has been made since; with a catalog of no table
  * any answer goes. */
@@ -57,9 +57,9 @@ static bool is_as_its_kind(px_session *session, const px_catalog *catalog)
     return true;
 }
 
-static bool is_settled(px_session *session, const px_catalog *catalog)
+static bool is_verified(px_session *session, const px_catalog *catalog)
 {
-    if (px_state_reduced(session->known.doubt, catalog) != 0 || session->pending.zone_moving)
+    if (px_state_reduced(session->known.dirty, catalog) != 0 || session->pending.zone_moving)
         return false;
     return is_believed(session, catalog) || is_as_its_kind(session, catalog);
 }
@@ -84,23 +84,23 @@ static bool is_usual(const px_state *state, const px_catalog *catalog)
 
 static void view_tables(px_state *state, const px_catalog *catalog)
 {
-    bool settled = state->viewed->answer > 0;
+    bool verified = state->viewed->answer > 0;
     state->guess = pgw_realloc(state->guess, (catalog->count + 1) * sizeof *state->guess);
     for (size_t i = 0; i < catalog->count; i++)
-        state->guess[i] = settled ? meaning_of(state, catalog, i) : state->viewed->in_doubt;
+        state->guess[i] = verified ? meaning_of(state, catalog, i) : state->viewed->unverified;
     state->usual = is_usual(state, catalog);
 }
 
 /* Views what tables made now would be. */
 static void view_planned(px_state *state, const rw_catalog *names)
 {
-    bool settled = state->viewed->answer > 0;
+    bool verified = state->viewed->answer > 0;
     state->plans = pgw_realloc(state->plans, (names->count + 1) * sizeof *state->plans);
     for (size_t i = 0; i < names->count; i++)
-        state->plans[i] = settled ? state->now.made[i] : state->viewed->in_doubt;
+        state->plans[i] = verified ? state->now.made[i] : state->viewed->unverified;
     state->viewed->planned = *names;
     state->viewed->planned.unqualified = state->plans;
-    if (settled && state->now.here != NULL)
+    if (verified && state->now.here != NULL)
         state->viewed->planned.here = pgw_slice_str(state->now.here);
 }
 
@@ -112,12 +112,12 @@ static void view_all(px_session *session, const px_catalog *catalog)
         state->viewed = pgw_calloc(1, sizeof *state->viewed);
     const px_viewed *was = state->viewed;
     px_viewed is = {.config = session->worker->config, .epoch = catalog->epoch};
-    if (is_settled(session, catalog))
+    if (is_verified(session, catalog))
         is.answer = state->answers;
     else
-        is.in_doubt = px_session_aborted(session) ? RW_MEANS_UNKNOWN : RW_MEANS_OURS;
+        is.unverified = px_session_aborted(session) ? RW_MEANS_UNKNOWN : RW_MEANS_OURS;
     if (is.config == was->config && is.epoch == was->epoch && is.answer == was->answer &&
-        is.in_doubt == was->in_doubt)
+        is.unverified == was->unverified)
         return;
     *state->viewed = is;
     view_tables(state, catalog);
@@ -130,9 +130,50 @@ static bool may_inform(px_session *session, const px_catalog *catalog)
 {
     if (session->own.has_state || session->known.touched & RW_EFFECT_CALLS)
         return false;
-    bool settled = is_settled(session, catalog);
-    const char *path = settled ? session->known.now.values[RW_SEARCH_PATH] : NULL;
-    return !settled || (path != NULL && rw_path_informs(pgw_slice_str(path)));
+    bool verified = is_verified(session, catalog);
+    const char *path = verified ? session->known.now.values[RW_SEARCH_PATH] : NULL;
+    return !verified || (path != NULL && rw_path_informs(pgw_slice_str(path)));
+}
+
+/* Says which settings set the session apart from those that share batches. */
+static void say_setting(const px_session *session, const rw_insert *insert, pgw_buf *why)
+{
+    pgw_slice odd = px_answer_odd(&session->known.now);
+    px_standing standing = px_session_standing(session);
+    if (session->known.odd && odd.len > 0) {
+        pgw_buf_add_str(why, "the session has set ");
+        pgw_buf_add_slice(why, odd);
+    } else if (session->who.is_private) {
+        pgw_buf_add_str(why, "the session has another role");
+    } else if (session->who.output_changed && insert->shows) {
+        pgw_buf_add_str(why, "the session has changed how values are shown");
+    } else if (px_blocker_has_names(&standing, insert)) {
+        pgw_buf_add_str(why, "names in it may mean others in this session");
+    } else {
+        pgw_buf_add_str(why, "the table reads settings, which the session may have changed");
+    }
+}
+
+/* Appends why `data` (a px_session), as is known of it now, keeps an INSERT out of batches that
+ * could be in one by itself; nothing: it does not. */
+static void hinders(const void *data, const rw_insert *insert, pgw_buf *why)
+{
+    const px_session *session = data;
+    px_standing standing = px_session_standing(session);
+    px_counter reason =
+        px_blocker(&session->write_groups, &standing, session->who.identity, insert);
+    if (session->own.ready && session->own.status != 'I')
+        pgw_buf_add_str(why, "it is inside of a transaction");
+    else if (reason == PX_UNBATCHED_SETTINGS)
+        say_setting(session, insert, why);
+    else if (reason == PX_UNBATCHED_ENCODING)
+        pgw_buf_add_str(why, session->who.identity->env.conforming
+                                 ? "client_encoding is not UTF8"
+                                 : "standard_conforming_strings is off");
+    else if (reason == PX_UNBATCHED_SLOW)
+        pgw_buf_add_str(why, "rows of the session took long a moment ago");
+    else if (reason == PX_UNBATCHED_LOCK)
+        pgw_buf_add_str(why, "it has waited too long for a lock");
 }
 
 void px_state_view(px_session *session, const px_catalog *catalog, rw_catalog *view)
@@ -144,7 +185,7 @@ void px_state_view(px_session *session, const px_catalog *catalog, rw_catalog *v
                          .informs = may_inform(session, catalog),
                          .moved = px_state_reduced(state->here, catalog) != 0,
                          .executes = session->worker->config->backend.dialect == CFG_DIALECT_YDB,
-                         .hinders = px_hinders,
+                         .hinders = hinders,
                          .session = session};
     if (catalog == px_catalog_none())
         return;
@@ -205,7 +246,7 @@ static void question(px_session *session, const px_catalog *catalog, pgw_buf *sq
 }
 
 /* `text`: the Query that waits for the answer; empty: something else does. */
-static void ask(px_session *session, const px_catalog *catalog, pgw_slice text)
+static px_step ask(px_session *session, const px_catalog *catalog, pgw_slice text)
 {
     px_state *state = &session->known;
     bool fresh = px_state_is_fresh(state, px_state_loud(catalog));
@@ -214,7 +255,7 @@ static void ask(px_session *session, const px_catalog *catalog, pgw_slice text)
         px_answer_copy(&kind->answer, &state->base);
     bool compares = fresh || state->now.user != NULL || state->base.user != NULL;
     state->everything =
-        (px_state_reduced(state->doubt, catalog) & px_state_boundless) != 0 || !compares;
+        (px_state_reduced(state->dirty, catalog) & px_state_boundless) != 0 || !compares;
     pgw_buf sql = {0};
     question(session, catalog, &sql);
     state->config = session->worker->config;
@@ -223,50 +264,46 @@ static void ask(px_session *session, const px_catalog *catalog, pgw_slice text)
     state->failed = false;
     px_state_know(state, false);
     send_question(session, text, pgw_slice_buf(&sql));
-    px_session_set_wait(session, PX_WAIT_STATE);
     pgw_buf_free(&sql);
+    return PX_WAIT_STATE;
 }
 
-bool px_sync_state_query(px_session *session, const px_catalog *catalog, pgw_slice text)
+px_step px_sync_state_query(px_session *session, const px_catalog *catalog, pgw_slice text)
 {
-    if (px_session_aborted(session) || is_settled(session, catalog))
-        return true;
-    if (session->pending.replies.count > 0 && !session->own.unsynced) {
-        px_session_set_wait(session, PX_WAIT_IDLE);
-        return false;
-    }
-    if (px_session_need_link_to_ask(session))
-        ask(session, catalog, text);
-    return false;
+    if (px_session_aborted(session) || is_verified(session, catalog))
+        return PX_STEP_DONE;
+    if (session->pending.replies.count > 0 && !session->own.unsynced)
+        return PX_WAIT_IDLE;
+    px_step step = px_session_need_link_to_ask(session);
+    return step == PX_STEP_DONE ? ask(session, catalog, text) : step;
 }
 
-bool px_sync_state(px_session *session, const px_catalog *catalog)
+px_step px_sync_state(px_session *session, const px_catalog *catalog)
 {
     return px_sync_state_query(session, catalog, (pgw_slice){NULL, 0});
 }
 
-bool px_sync_state_now(px_session *session)
+px_step px_sync_state_now(px_session *session)
 {
     const px_catalog *own = px_changes_own(session);
     const px_catalog *catalog = own != NULL ? own : px_changes_known(session);
     return px_sync_state(session, catalog != NULL ? catalog : px_catalog_none());
 }
 
-bool px_sync_state_escapes(px_session *session, const px_catalog *catalog)
+px_step px_sync_state_escapes(px_session *session, const px_catalog *catalog)
 {
     bool reported = session->pending.replies.count == 0 && !session->own.unsynced;
-    return reported || px_sync_state(session, catalog);
+    return reported ? PX_STEP_DONE : px_sync_state(session, catalog);
 }
 
-bool px_sync_state_kind(px_session *session, const px_catalog *catalog)
+px_step px_sync_state_kind(px_session *session, const px_catalog *catalog)
 {
     const px_kind *kind = px_kind_find(session->worker, session->who.base);
     bool known = kind != NULL && is_of(kind->epoch, catalog);
     if (known || !session->own.ready || !px_session_idle(session) || session->group.count > 0 ||
         !px_state_is_fresh(&session->known, px_state_loud(catalog)) || session->known.known)
-        return true;
-    ask(session, catalog, (pgw_slice){NULL, 0});
-    return false;
+        return PX_STEP_DONE;
+    return ask(session, catalog, (pgw_slice){NULL, 0});
 }
 
 /* ---- the answer ---- */
@@ -400,7 +437,7 @@ void px_sync_state_row(px_session *session, pgw_slice body)
     state->asked = NULL;
     state->asked_count = 0;
     adopt(session, &answer);
-    px_state_settled(session);
+    px_state_verified(session);
     px_pending_know_zone(&session->pending);
 }
 
@@ -416,8 +453,8 @@ void px_sync_state_answered(px_session *session)
         return;
     }
     stop_asking(session);
-    if (session->own.unsynced && session->wait == PX_WAIT_STATE)
-        px_session_set_wait(session, PX_WAIT_NOTHING);
+    if (session->own.unsynced)
+        px_session_end_wait(session, PX_WAIT_STATE);
 }
 
 void px_sync_state_skipped(px_session *session)
@@ -425,7 +462,7 @@ void px_sync_state_skipped(px_session *session)
     if (session->wait != PX_WAIT_STATE || !session->own.unsynced)
         return;
     stop_asking(session);
-    px_session_set_wait(session, PX_WAIT_NOTHING);
+    px_session_end_wait(session, PX_WAIT_STATE);
 }
 
 void px_sync_state_failed(px_session *session, pgw_slice body)
@@ -433,7 +470,7 @@ void px_sync_state_failed(px_session *session, pgw_slice body)
     px_state *state = &session->known;
     stop_asking(session);
     if (session->own.unsynced) { /* The error is the client's, and its group ends here. */
-        px_session_set_wait(session, PX_WAIT_NOTHING);
+        px_session_end_wait(session, PX_WAIT_STATE);
         return;
     }
     pgw_buf_clear(&state->failure);
@@ -467,7 +504,6 @@ static bool answer_failure(px_session *session)
 
 bool px_sync_state_ready(px_session *session)
 {
-    if (session->wait == PX_WAIT_STATE)
-        px_session_set_wait(session, PX_WAIT_NOTHING);
+    px_session_end_wait(session, PX_WAIT_STATE);
     return session->known.failed && answer_failure(session);
 }

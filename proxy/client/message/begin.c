@@ -12,7 +12,7 @@
 #include "proxy/client/core/client_message.h"
 #include "proxy/client/core/session.h"
 #include "proxy/client/message/lazy.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/client/standing/names.h"
 #include "rewrite/statement/words/reach.h"
 #include "rewrite/statement/words/transaction.h"
@@ -264,7 +264,7 @@ static rw_transaction read_begin(px_session *session, pgw_frame frame, pgw_slice
 static px_step await_rest(px_session *session, pgw_slice message)
 {
     px_stream_expect(session->peer.stream, message.len + 1);
-    return PX_STEP_LATER;
+    return PX_STEP_MORE;
 }
 
 px_step px_begin_begins(px_session *session, pgw_frame frame, pgw_slice message)
@@ -279,10 +279,8 @@ px_step px_begin_begins(px_session *session, pgw_frame frame, pgw_slice message)
         return PX_STEP_PASS;
     if (group.cut)
         return await_rest(session, message);
-    if (owed->count > 0 && px_replies_are_silent(owed) && !session->own.unsynced) {
-        px_session_set_wait(session, PX_WAIT_IDLE); /* keyspread's questions are soon answered */
-        return PX_STEP_LATER;
-    }
+    if (owed->count > 0 && px_replies_are_silent(owed) && !session->own.unsynced)
+        return PX_WAIT_IDLE; /* keyspread's questions are soon answered */
     if (!may_ride(session, decoded, lazy))
         return PX_STEP_PASS;
     if (frame.type == 'Q')
@@ -375,8 +373,9 @@ px_step px_begin_ends(px_session *session, pgw_frame frame, pgw_slice message)
     if (decoded.word == RW_TRANSACTION_COMMIT && px_kept_count(begun->kept) > 0) {
         note_commit(session->own.begun, &group, query, frame.size);
         if (px_lazy_commits(session))
-            return PX_STEP_LATER; /* the COMMIT is consumed when it is answered */
-        return px_session_need_link(session) ? PX_STEP_PASS : PX_STEP_LATER;
+            return PX_WAIT_WRITE_GROUP; /* the COMMIT is consumed when it is answered */
+        px_step step = px_session_need_link(session);
+        return step == PX_STEP_DONE ? PX_STEP_PASS : step;
     }
     if (ends && px_kept_count(begun->kept) == 0)
         px_count(session->worker->metrics, PX_TRANSACTIONS_EMPTY, 1);
@@ -430,17 +429,14 @@ static bool is_being_asked(const px_session *session)
            session->pending.replies.count > 0 && !session->own.unsynced;
 }
 
-bool px_begin_is_met(px_session *session, pgw_frame frame, pgw_slice message)
+px_step px_begin_meet(px_session *session, pgw_frame frame, pgw_slice message)
 {
     if (strchr("Xdcf", frame.type) != NULL)
-        return true;
+        return PX_STEP_DONE;
     bool here = px_begun_is_here(session->own.begun);
     if (here && needs_more_than_a_group(session, frame, message))
         px_riding_go_alone(session);
-    if (!px_riding_holds_back(session) && !is_being_asked(session))
-        return true;
-    px_session_set_wait(session, PX_WAIT_IDLE);
-    return false;
+    return px_riding_holds_back(session) || is_being_asked(session) ? PX_WAIT_IDLE : PX_STEP_DONE;
 }
 
 /* Whether INSERTs may be kept, and nothing of the client is at hand, not even the rest of a message
@@ -461,7 +457,7 @@ void px_begin_tick(px_session *session, uint64_t now, size_t *room)
         size_t bytes = px_kept_bytes(begun->kept);
         *room -= bytes < *room ? bytes : *room;
         begun->reason = PX_ORDINARY_SIZE;
-        px_session_need_link(session);
+        px_session_send_kept(session);
     } else if (px_begun_is_here(begun)) {
         px_riding_go_alone(session);
     }

@@ -24,14 +24,14 @@ static inline bool px_begin_is_likely(char type, pgw_slice message)
     return (first == 'b' && second == 'e') || (first == 's' && second == 't');
 }
 /* The message at hand begins a transaction, alone or with its group. DONE: it was answered and
- * consumed; LATER: it will be. PASS: it goes its way. */
+ * consumed. PASS: it goes its way. */
 px_step px_begin_begins(px_session *session, pgw_frame frame, pgw_slice message);
 /* The message at hand, alone or with its group, ends a transaction of which the server knows
- * nothing, or is about a savepoint in it: DONE: it was answered and consumed; LATER: it will be,
- * for it commits what was kept, or that goes to the link first. PASS: it goes its way. */
+ * nothing, or is about a savepoint in it: DONE: it was answered and consumed. It waits if it
+ * commits what was kept, or that goes to the link first. PASS: it goes its way. */
 px_step px_begin_ends(px_session *session, pgw_frame frame, pgw_slice message);
-/* The message at hand comes while a BEGIN is on its way. False: it has to wait. */
-bool px_begin_is_met(px_session *session, pgw_frame frame, pgw_slice message);
+/* The message at hand comes while a BEGIN is on its way. DONE: it may go on. */
+px_step px_begin_meet(px_session *session, pgw_frame frame, pgw_slice message);
 enum { PX_BEGIN_ROOM = 1 << 20 /* Bytes of kept rows that a worker sends in a tick, about. */ };
 
 /* Sends a BEGIN that nothing follows; or what was kept, if rows take too much memory and there is

@@ -22,15 +22,13 @@
 #include "proxy/client/prepared/kept_key.h"
 #include "proxy/client/prepared/passthrough_renew.h"
 #include "proxy/client/standing/describe.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/client/standing/names.h"
 #include "proxy/client/standing/passthrough_writes.h"
 #include "proxy/ingest/blockers.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum choice { HOLD, FORWARD, WAIT };
 
 /* The statement that a name means, but for what is held. */
 static px_statement *statement_of(const px_session *session, pgw_slice name)
@@ -54,8 +52,9 @@ static bool may_be_batched(const px_session *session, const px_plan *plan)
             (plan->described || !px_kept_has_savepoints(session->own.begun->kept)));
 }
 
-static enum choice may_hold(px_session *session, const px_plan *plan,
-                            const px_client_message *decoded)
+/* DONE: the message may be held. PASS: it is for the own link. */
+static px_step may_hold(const px_session *session, const px_plan *plan,
+                        const px_client_message *decoded)
 {
     px_standing standing = px_session_standing(session);
     if (plan == NULL || decoded->rest != NULL || plan->insert->blocker != RW_BATCHABLE ||
@@ -66,11 +65,10 @@ static enum choice may_hold(px_session *session, const px_plan *plan,
         (!plan->identity->env.utf8 && !pgw_is_ascii(decoded->message)) ||
         session->group.bytes + decoded->message.len > PX_GROUP_BYTES ||
         px_group_is_full(&session->group))
-        return FORWARD;
+        return PX_STEP_PASS;
     if (session->group.count > 0 || px_session_idle(session) || px_lazy_may(session))
-        return HOLD;
-    px_session_set_wait(session, PX_WAIT_IDLE);
-    return WAIT;
+        return PX_STEP_DONE;
+    return PX_WAIT_IDLE;
 }
 
 static px_step take_parse(px_session *session, const px_client_message *decoded, px_plan *plan)
@@ -85,22 +83,25 @@ static px_step take_parse(px_session *session, const px_client_message *decoded,
     bool taken = parse->name.len > 0 && (statement_of(session, parse->name) != NULL ||
                                          px_group_mentions(&session->group, parse->name));
     bool ahead = !taken && px_describe_goes_ahead(session, plan);
-    enum choice choice = taken || ahead ? FORWARD : may_hold(session, plan, decoded);
-    if (choice == HOLD)
+    px_step step = taken || ahead ? PX_STEP_PASS : may_hold(session, plan, decoded);
+    if (step == PX_STEP_DONE)
         px_group_hold(&session->group, decoded, plan);
-    if (choice != FORWARD)
-        return choice == HOLD ? PX_STEP_DONE : PX_STEP_LATER;
-    if (px_prepare_link(session) == PX_STEP_LATER)
-        return PX_STEP_LATER;
+    if (step != PX_STEP_PASS)
+        return step;
+    step = px_prepare_link(session);
+    if (step != PX_STEP_DONE)
+        return step;
     bool raw_parse = ahead && px_raw_parse_fits(session, decoded, plan);
     if (raw_parse)
         px_raw_parse_parse(session, decoded, plan);
     else
-        px_forward_parse(session, parse->name, plan);
+        step = px_forward_parse(session, parse->name, plan);
     if (ahead && (raw_parse || !plan->described) &&
         !px_raw_parse_is_described(session, parse->name))
         px_describe_behind(session, parse->name, plan);
-    return PX_STEP_DONE;
+    if (step != PX_STEP_DONE)
+        px_relay_drop_message(session); /* the message behind the Parse waits */
+    return step;
 }
 
 /* Passes what is none of keyspread's, and names a statement that the link may have to be told of
@@ -109,8 +110,9 @@ static px_step pass_named(px_session *session, const px_statement *statement, pg
 {
     if (statement == NULL || px_statements_on_link(&session->names.statements, statement))
         return PX_STEP_PASS;
-    if (px_prepare_link(session) == PX_STEP_LATER)
-        return PX_STEP_LATER;
+    px_step step = px_prepare_link(session);
+    if (step != PX_STEP_DONE)
+        return step;
     px_names_prepare(session, name); /* the name may mean another statement by now */
     return PX_STEP_PASS;
 }
@@ -125,9 +127,11 @@ static px_step renew_executed(px_session *session, pgw_slice text, const pgw_sli
 {
     pgw_error error;
     bool may = px_names_may_execute(session, text);
-    if (may && (px_prepare_link(session) == PX_STEP_LATER ||
-                px_sql_execute_renew(session, text) == PX_STEP_LATER))
-        return PX_STEP_LATER;
+    px_step step = may ? px_prepare_link(session) : PX_STEP_DONE;
+    if (may && step == PX_STEP_DONE)
+        step = px_sql_execute_renew(session, text);
+    if (step != PX_STEP_DONE)
+        return step;
     if (px_kept_key_is_executed(session, text, &error))
         return px_prepare_refuse(session, parsed, &error);
     if (may)
@@ -146,12 +150,12 @@ static px_step on_parse(px_session *session, const px_client_message *decoded)
     px_prepared_names_look_up(&session->names, NULL);
     px_names_read(session, NULL);
     pgw_error error;
-    px_step renewed = renew_executed(session, parse.query, &parse.name);
-    if (renewed != PX_STEP_PASS)
-        return renewed;
-    px_glance glance = px_glance_at(session, parse.query, &passthrough->effects, &error);
-    if (glance == PX_GLANCE_LATER)
-        return PX_STEP_LATER;
+    px_step step = renew_executed(session, parse.query, &parse.name);
+    if (step != PX_STEP_PASS)
+        return step;
+    px_glance glance = px_glance_at(session, parse.query, &passthrough->effects, &step, &error);
+    if (glance == PX_GLANCE_WAITS)
+        return step;
     if (glance == PX_GLANCE_REFUSED)
         return px_prepare_refuse(session, &parse.name, &error);
     if (glance == PX_GLANCE_PASSES)
@@ -160,7 +164,7 @@ static px_step on_parse(px_session *session, const px_client_message *decoded)
     passthrough->inert = glance == PX_GLANCE_PASSES && px_inert_may_be(parse.query);
     if (glance == PX_GLANCE_PASSES)
         return pass_parse(session, parse.name);
-    px_step step = px_prepare(session, &parse, &plan);
+    step = px_prepare(session, &parse, &plan);
     if (plan == NULL && step == PX_STEP_PASS && session->names.lookups != NULL)
         return px_lookup_bind_parse(session, decoded);
     if (plan == NULL)
@@ -174,8 +178,9 @@ static px_step on_parse(px_session *session, const px_client_message *decoded)
  * made it. */
 static px_step pass_bind(px_session *session, const pgw_bind *bind)
 {
-    if (px_prepare_link(session) == PX_STEP_LATER)
-        return PX_STEP_LATER;
+    px_step step = px_prepare_link(session);
+    if (step != PX_STEP_DONE)
+        return step;
     px_statements_remove(&session->names.portals, bind->portal);
     return PX_STEP_PASS;
 }
@@ -203,35 +208,37 @@ static px_step bind_passthrough(px_session *session, px_statement *statement,
     const pgw_bind *bind = &decoded->as.bind;
     pgw_error refusal, error;
     const px_passthrough *passthrough = px_state_passthrough(session, statement, bind->statement);
-    px_step runs = passthrough != NULL && passthrough->executes
+    px_step step = passthrough != NULL && passthrough->executes
                        ? bind_executing(session, bind->statement)
                        : PX_STEP_PASS;
-    if (runs != PX_STEP_PASS)
-        return runs;
-    if (px_passthrough_renew(session, statement, bind->statement, false) == PX_STEP_LATER)
-        return PX_STEP_LATER;
+    if (step != PX_STEP_PASS)
+        return step;
+    step = px_passthrough_renew(session, statement, bind->statement, false);
+    if (step != PX_STEP_DONE)
+        return step;
     if (passthrough != NULL && px_passthrough_writes_is_stale(session, passthrough, &error))
         return px_prepare_refuse(session, NULL, &error);
     bool changes = passthrough != NULL && !px_kept_key_holds(passthrough, bind, &refusal);
     if (changes && !px_lookup_bind_may_change(statement))
         return px_lookup_bind_refuse(session, passthrough, &refusal);
     if (passthrough != NULL && passthrough->moving) {
-        px_catalog *catalog = px_schema_probe_now(session);
-        if (catalog == NULL || !px_sync_state(session, catalog))
-            return PX_STEP_LATER;
+        px_catalog *catalog;
+        step = px_schema_probe_verified(session, &catalog);
+        if (step != PX_STEP_DONE)
+            return step;
         if (px_state_has_moved(session, passthrough, &error))
             return px_prepare_refuse(session, NULL, &error);
     }
-    px_step renewed = px_lookup_bind_renew(session, statement);
-    if (renewed == PX_STEP_DONE)
-        renewed = px_sql_execute_renew_one(session, statement);
-    if (renewed != PX_STEP_DONE)
-        return renewed;
+    step = px_lookup_bind_renew(session, statement);
+    if (step == PX_STEP_DONE)
+        step = px_sql_execute_renew_one(session, statement);
+    if (step != PX_STEP_DONE)
+        return step;
     if (changes && !px_lookup_bind_may_change(statement))
         return px_lookup_bind_refuse(session, passthrough, &refusal);
     if (px_lookup_bind_is(statement))
         return px_lookup_bind_bind(session, statement, decoded, changes);
-    px_step step = pass_named(session, statement, bind->statement);
+    step = pass_named(session, statement, bind->statement);
     if (step == PX_STEP_PASS)
         step = pass_bind(session, bind);
     const px_reads *reads = px_names_reads(session, statement, bind->statement);
@@ -244,18 +251,17 @@ static px_step bind_known(px_session *session, const px_client_message *decoded,
 {
     const pgw_bind bind = decoded->as.bind;
     bool taken = bind.portal.len > 0 && px_group_has_portal(&session->group, bind.portal);
-    enum choice choice = taken ? FORWARD : may_hold(session, plan, decoded);
-    if (choice == HOLD && px_lone_submit(session, decoded, plan))
-        return PX_STEP_LATER;
-    if (choice == HOLD)
+    px_step step = taken ? PX_STEP_PASS : may_hold(session, plan, decoded);
+    if (step == PX_STEP_DONE && px_lone_submit(session, decoded, plan))
+        return PX_WAIT_WRITE_GROUP;
+    if (step == PX_STEP_DONE)
         px_group_hold(&session->group, decoded, plan);
-    if (choice != FORWARD)
-        return choice == HOLD ? PX_STEP_DONE : PX_STEP_LATER;
+    if (step != PX_STEP_PASS)
+        return step;
     px_plan_take(plan); /* releasing the group drops the plan as well */
-    px_step step = px_prepare_link(session);
-    if (step == PX_STEP_DONE && !session->pending.skipping &&
-        !px_forward_bind(session, &bind, plan, false, decoded->rest))
-        step = PX_STEP_LATER;
+    step = px_prepare_link(session);
+    if (step == PX_STEP_DONE && !session->pending.skipping)
+        step = px_forward_bind(session, &bind, plan, false, decoded->rest);
     px_plan_drop(plan);
     return step;
 }
@@ -264,34 +270,35 @@ static px_step refuse_keys(px_session *session, const pgw_error *error)
 {
     px_step step = px_prepare_refuse(session, NULL, error);
     if (step == PX_STEP_DONE)
-        px_session_set_doubted(session, false);
+        px_session_set_rechecked(session, false);
     return step;
 }
 
 /* Sends what is held first: the question stands in the group's own transaction. */
 static px_step join_group(px_session *session)
 {
-    if (px_prepare_link(session) == PX_STEP_LATER)
-        return PX_STEP_LATER;
-    if (px_session_idle(session))
+    px_step step = px_prepare_link(session);
+    if (step == PX_STEP_DONE && px_session_idle(session))
         px_own_open_group(&session->own);
-    return PX_STEP_DONE;
+    return step;
 }
 
 /* Binds an INSERT whose key is asked for first. */
 static px_step bind_asked(px_session *session, const px_client_message *decoded, px_plan *plan)
 {
-    bool later;
     pgw_error error;
     pgw_buf filled = {0};
     const px_keys_of of = {
         .inserts = &plan->asked, .count = 1, .plan = plan, .bind = &decoded->as.bind};
-    if (px_keys_look_around(plan->asked) && join_group(session) == PX_STEP_LATER)
-        return PX_STEP_LATER;
-    const rw_answer *answers = px_keys_ask(session, &of, &later, &error);
-    if (later || (answers == NULL && px_schema_probe_doubts_keys(session)))
-        return PX_STEP_LATER;
-    const char *schema = px_keys_told_in(session);
+    px_step step = px_keys_look_around(plan->asked) ? join_group(session) : PX_STEP_DONE;
+    if (step != PX_STEP_DONE)
+        return step;
+    const rw_answer *answers = px_keys_ask(session, &of, &step, &error);
+    if (answers == NULL && step == PX_STEP_DONE)
+        step = px_schema_probe_recheck_keys(session);
+    if (step != PX_STEP_DONE)
+        return step;
+    const char *schema = px_keys_schema(session);
     if (answers != NULL && schema != NULL && strcmp(schema, plan->asked->table->schema) != 0) {
         px_state_moved_by_key(&error); /* the plan has been made anew since */
         return refuse_keys(session, &error);
@@ -301,7 +308,7 @@ static px_step bind_asked(px_session *session, const px_client_message *decoded,
     px_client_message whole = px_client_message_of('B', pgw_slice_buf(&filled));
     whole.given = &filled;
     whole.rest = decoded->rest;
-    px_step step = bind_known(session, &whole, plan);
+    step = bind_known(session, &whole, plan);
     if (step == PX_STEP_DONE)
         px_keys_share_now(session, plan->asked);
     pgw_buf_free(&filled);
@@ -321,10 +328,10 @@ static px_step on_bind(px_session *session, const px_client_message *decoded)
 {
     const pgw_bind *bind = &decoded->as.bind;
     pgw_error error;
-    if (px_keys_failure(session) != NULL)
-        return px_schema_probe_doubts_keys(session)
-                   ? PX_STEP_LATER
-                   : refuse_keys(session, px_keys_failure(session));
+    if (px_keys_failure(session) != NULL) {
+        px_step step = px_schema_probe_recheck_keys(session);
+        return step == PX_STEP_DONE ? refuse_keys(session, px_keys_failure(session)) : step;
+    }
     px_statement *statement = statement_of(session, bind->statement);
     px_plan *plan = px_group_plan(&session->group, statement, bind->statement);
     if (plan != NULL && !px_bind_check(plan, bind, decoded->whole, &error))
@@ -383,13 +390,13 @@ static px_step on_describe(px_session *session, const px_client_message *decoded
         return px_lookup_bind_describe(session, decoded, statement->lookups);
     if (plan == NULL)
         return pass_named(session, statement, target.name);
-    enum choice choice = may_hold(session, plan, decoded);
-    if (choice == HOLD)
+    px_step step = may_hold(session, plan, decoded);
+    if (step == PX_STEP_DONE)
         px_group_hold(&session->group, decoded, plan);
-    if (choice != FORWARD)
-        return choice == HOLD ? PX_STEP_DONE : PX_STEP_LATER;
+    if (step != PX_STEP_PASS)
+        return step;
     px_plan_take(plan);
-    px_step step = px_prepare_link(session);
+    step = px_prepare_link(session);
     if (step == PX_STEP_DONE && !session->pending.skipping) {
         px_names_claim(session, target.name);
         px_forward_raw(session, PX_REPLY_DESCRIBE, plan, false, decoded->message);
@@ -405,8 +412,9 @@ static px_step on_execute(px_session *session, const px_client_message *decoded)
         return PX_STEP_PASS;
     size_t bind = px_group_portal(&session->group, execute.portal);
     if (bind == PX_GROUP_NONE || px_group_is_full(&session->group)) {
-        if (px_prepare_link(session) == PX_STEP_LATER)
-            return PX_STEP_LATER;
+        px_step step = px_prepare_link(session);
+        if (step != PX_STEP_DONE)
+            return step;
         px_statement *portal = px_statements_find(&session->names.portals, execute.portal);
         if (portal == NULL || portal->plan == NULL || session->pending.skipping)
             return PX_STEP_PASS;
@@ -433,7 +441,7 @@ static px_step on_close(px_session *session, const px_client_message *decoded)
         }
     }
     px_step step = px_prepare_link(session);
-    if (step == PX_STEP_LATER)
+    if (step != PX_STEP_DONE)
         return step;
     return PX_STEP_PASS; /* the session forgets the name when the Close is passed */
 }
@@ -466,10 +474,8 @@ static bool name_is_moving(const px_session *session, const px_client_message *d
 
 static px_step take(px_session *session, const px_client_message *decoded)
 {
-    if (name_is_moving(session, decoded) || px_raw_parse_waits(session, decoded)) {
-        px_ask_for_answers(session);
-        return PX_STEP_LATER;
-    }
+    if (name_is_moving(session, decoded) || px_raw_parse_waits(session, decoded))
+        return px_ask_for_answers(session);
     px_step step;
     if (session->names.looked && strchr("PSH", decoded->type) != NULL)
         px_prepared_names_set_looked(&session->names, false);
@@ -478,8 +484,7 @@ static px_step take(px_session *session, const px_client_message *decoded)
         return on_parse(session, decoded);
     case 'B':
         step = on_bind(session, decoded);
-        px_prepared_names_set_looked(&session->names,
-                                     session->names.looked && step == PX_STEP_LATER);
+        px_prepared_names_set_looked(&session->names, session->names.looked && px_step_waits(step));
         return step;
     case 'D':
         return on_describe(session, decoded);
@@ -506,7 +511,7 @@ static px_step await_beginning(px_session *session, pgw_slice message)
     if (message.len >= PX_GROUP_BYTES)
         return PX_STEP_PASS;
     px_stream_expect(session->peer.stream, PX_GROUP_BYTES);
-    return PX_STEP_LATER;
+    return PX_STEP_MORE;
 }
 
 px_step px_extended_large_bind(px_session *session, pgw_frame frame, pgw_slice message)
@@ -521,8 +526,8 @@ px_step px_extended_large_bind(px_session *session, pgw_frame frame, pgw_slice m
     const px_plan *plan = px_group_plan(&session->group, statement_of(session, name), name);
     if (plan == NULL)
         return PX_STEP_PASS;
-    if (px_bind_reach(plan) > rest.given && await_beginning(session, message) == PX_STEP_LATER)
-        return PX_STEP_LATER;
+    if (px_bind_reach(plan) > rest.given && await_beginning(session, message) == PX_STEP_MORE)
+        return PX_STEP_MORE;
     size_t begun = (size_t)(bind.values.ptr + bind.values.len - message.ptr);
     rest.count = bind.value_count;
     rest.bytes = frame.size - begun;

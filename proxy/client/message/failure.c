@@ -74,7 +74,7 @@ bool px_failure_is_of_ours(const px_reply *head)
 
 static void put_error(px_session *session, const px_reply *head, pgw_buf *body)
 {
-    px_error_explain(session->worker, session->who.identity, px_changes_told(session),
+    px_error_explain(session->worker, session->who.identity, px_changes_for_errors(session),
                      head->plan != NULL || px_failure_is_of_ours(head), body);
     if (!is_rest(head) || session->own.fatal) {
         px_failure_put(session, 'E', body);
@@ -109,7 +109,7 @@ static void error_by_key(px_session *session, const px_reply *head, pgw_slice bo
     }
     pgw_buf placed = {0};
     px_error_of_lookups(head->lookups, body, &placed);
-    px_error_of_others(px_changes_told(session), pgw_slice_buf(&placed), out);
+    px_error_of_others(px_changes_for_errors(session), pgw_slice_buf(&placed), out);
     pgw_buf_free(&placed);
 }
 
@@ -144,9 +144,9 @@ static px_fate show_error(px_session *session, const px_reply *head, pgw_slice b
         error_by_key(session, head, body, &out);
         put_error(session, head, &out);
     } else {
-        px_error_of_others(px_changes_told(session), body, &out);
-        px_error_explain(session->worker, session->who.identity, px_changes_told(session), false,
-                         &out);
+        px_error_of_others(px_changes_for_errors(session), body, &out);
+        px_error_explain(session->worker, session->who.identity, px_changes_for_errors(session),
+                         false, &out);
         if (pgw_slice_eq(pgw_slice_buf(&out), body) && px_split_query_before(session) == 0)
             what = PX_SHOW;
         else
@@ -424,7 +424,7 @@ static px_fate on_kept_failed(px_session *session, pgw_slice body)
             px_text_read(session->worker, failed->text, &session->who.identity->env);
         px_error_of_kept(failed, number, body, &begun->failure);
     }
-    px_error_explain(session->worker, session->who.identity, px_changes_told(session), true,
+    px_error_explain(session->worker, session->who.identity, px_changes_for_errors(session), true,
                      &begun->failure);
     begun->state = PX_BEGUN_THERE;
     px_riding_is_ordinary(session);

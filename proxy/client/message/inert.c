@@ -4,7 +4,7 @@
 #include "proxy/client/answer/relay.h"
 #include "proxy/client/core/coming.h"
 #include "proxy/client/standing/changes.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/client/standing/names.h"
 #include "proxy/client/standing/passthrough_writes.h"
 
@@ -49,7 +49,7 @@ static bool is_undisturbed(const px_session *session)
            replies->begins == 0 && session->own.ready && session->own.begun == NULL &&
            !session->own.copy_in && !session->pending.skipping && !session->pending.commits &&
            session->group.count == 0 && hand->frame.size == 0 && hand->streaming == 0 &&
-           hand->told.len == 0;
+           hand->rewritten.len == 0;
 }
 
 /* Whether no statement or portal of the session concerns configured tables, or may come to. */
@@ -93,7 +93,7 @@ bool px_inert_relay(px_session *session)
         return false;
     const px_passthrough *passthrough = bound(session, input, &bind);
     size_t len = passthrough != NULL ? px_coming_run(input, bind.size).size : 0;
-    if (len == 0 || !px_session_need_link(session))
+    if (len == 0)
         return false;
     px_state_note_bound(session, passthrough->effects, PGW_LITERAL(""));
     px_state_note_execute(session);

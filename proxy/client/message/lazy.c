@@ -233,11 +233,11 @@ bool px_lazy_keeps_text(px_session *session, px_text *text)
         const rw_insert *insert = text->script.statements[i].insert;
         pgw_buf_clear(&rows);
         write_rows(insert, text->keys[i], (pgw_slice){NULL, 0}, &rows);
-        const px_told told = {insert->row_count, pgw_slice_buf(&rows)};
-        px_kept_add_text(kept, text, i, told, i == 0 ? text->arena.bytes : 0);
+        const px_promised promised = {insert->row_count, pgw_slice_buf(&rows)};
+        px_kept_add_text(kept, text, i, promised, i == 0 ? text->arena.bytes : 0);
         write_columns(insert, &out);
-        pgw_buf_add_slice(&out, told.shown);
-        pgw_write_insert_tag(told.rows, &out);
+        pgw_buf_add_slice(&out, promised.shown);
+        pgw_write_insert_tag(promised.rows, &out);
     }
     pgw_buf_free(&rows);
     answer_query(session, &out);
@@ -249,17 +249,17 @@ bool px_lazy_keeps_alike(px_session *session, px_likeness *of)
     px_kept **kept = &session->own.begun->kept;
     const rw_insert *insert = px_template_insert(of->like);
     const pgw_env env = px_settings_env(session);
-    px_told told = {0};
+    px_promised promised = {0};
     pgw_buf out = {0};
     if (insert->returning > 0 || !takes_query(session) ||
         !px_lazy_takes(session, insert, px_template_catalog(of->like)) ||
         !is_like_one(*kept, insert->table, NULL) || !may_keep_rows(session, of->rows.text.len, 1))
         return false;
-    px_text *text = px_alike_text(session->worker, of, &env, &told.rows);
+    px_text *text = px_alike_text(session->worker, of, &env, &promised.rows);
     bool keeps = text != NULL && has_room(session, text->arena.bytes, 1);
     if (keeps) {
-        px_kept_add_text(kept, text, 0, told, text->arena.bytes);
-        pgw_write_insert_tag(told.rows, &out);
+        px_kept_add_text(kept, text, 0, promised, text->arena.bytes);
+        pgw_write_insert_tag(promised.rows, &out);
         answer_query(session, &out);
     }
     px_text_drop(text);
@@ -321,21 +321,21 @@ static bool takes_group(px_session *session, size_t *executed, pgw_buf *rows)
 static void keep_group(px_session *session, const pgw_buf *rows, size_t executed)
 {
     const px_group *group = &session->group;
-    px_told *told = pgw_alloc((executed + 1) * sizeof *told);
+    px_promised *promised = pgw_alloc((executed + 1) * sizeof *promised);
     pgw_buf out = {0};
     for (size_t i = 0, at = 0; i < group->count; i++) {
         if (group->held[i].type != 'E')
             continue;
         const px_held *bind = &group->held[px_group_executed(group, i)];
-        told[at] = (px_told){bind->plan->insert->row_count, pgw_slice_buf(&rows[at])};
-        px_kept_add_bind(&session->own.begun->kept, bind->plan, bind->decoded, told[at],
+        promised[at] = (px_promised){bind->plan->insert->row_count, pgw_slice_buf(&rows[at])};
+        px_kept_add_bind(&session->own.begun->kept, bind->plan, bind->decoded, promised[at],
                          sizeof *bind->decoded + bind->decoded->message.len);
         at++;
     }
-    const px_outcome outcome = {.told = told};
+    const px_outcome outcome = {.promised = promised};
     px_synthesized_write(session, group->count, &outcome, &out);
     px_synthesized_end(session, &out);
-    free(told);
+    free(promised);
 }
 
 bool px_lazy_keeps_group(px_session *session)
@@ -442,7 +442,7 @@ static bool is_same(const px_session *session, const px_kept *kept, const px_tex
         text->script.count == kept->count && text->script.inserts == kept->count && !text->refused;
     for (size_t i = 0; i < kept->count && same; i++) {
         const rw_insert *insert = text->script.statements[i].insert;
-        same = insert->blocker == RW_BATCHABLE && insert->row_count == kept->all[i].told.rows &&
+        same = insert->blocker == RW_BATCHABLE && insert->row_count == kept->all[i].promised.rows &&
                insert->wanted_count == 0 && text->superseded[i] == 0 &&
                px_lazy_takes(session, insert, text->catalog);
     }
@@ -518,8 +518,6 @@ bool px_lazy_commits(px_session *session)
     bool submitted = first && !session->who.is_private &&
                      (text ? submit_text : submit_binds)(session, &standing);
     begun->reason = PX_ORDINARY_COMMIT;
-    if (submitted)
-        px_session_set_wait(session, PX_WAIT_WRITE_GROUP);
     return submitted;
 }
 

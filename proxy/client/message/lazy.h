@@ -37,9 +37,9 @@ bool px_lazy_keeps_savepoint(px_session *session, const rw_transaction *decoded,
  * or describe it, or both: the server is asked in the transaction, and INSERTs stay kept. Anything
  * else in such a group would need the kept ones sent, and that is impossible in its middle. */
 bool px_lazy_asks(const px_session *session);
-/* Submits what was kept, for its COMMIT is at hand: then the session waits for the outcome, which
- * answers it (outcome.h). False: it is to be sent, with that COMMIT behind it. */
-bool px_lazy_commits(px_session *session);
+/* Submits what was kept, for its COMMIT is at hand, which the outcome answers (outcome.h). False:
+ * it is to be sent, with that COMMIT behind it. */
+PGW_MUST_CHECK bool px_lazy_commits(px_session *session);
 /* Answers whatever is at hand with the error of a kept INSERT that has failed on the session's own
  * link. False: none has. */
 bool px_lazy_tells(px_session *session, pgw_frame frame);

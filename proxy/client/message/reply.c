@@ -2,6 +2,7 @@
 
 #include "protocol/backend.h"
 #include "proxy/backend/base/greeting.h"
+#include "proxy/base/log.h"
 #include "proxy/client/answer/copied.h"
 #include "proxy/client/answer/split_query.h"
 #include "proxy/client/core/kept.h"
@@ -17,10 +18,10 @@
 #include "proxy/client/numbers/sequence_refill.h"
 #include "proxy/client/prepared/forward.h"
 #include "proxy/client/standing/changes.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/client/standing/names.h"
-#include "proxy/client/standing/unspread.h"
 #include "proxy/ingest/submit.h"
+#include "rewrite/statement/define/define_pattern.h"
 #include "rewrite/statement/script/script.h"
 
 #include <stdlib.h>
@@ -42,6 +43,22 @@ static void discard_all(px_session *session)
         px_settings_set(session, i, (pgw_slice){NULL, 0});
 }
 
+/* Warns the client, and the log, that a table that has the name of a pattern was made without its
+ * hash, and why, by the number of rw_define_warning(). To be called between two messages of the
+ * link. */
+static void warn_unspread(px_session *session, unsigned number)
+{
+    const char *why = rw_define_warning(number);
+    pgw_error warning;
+    pgw_buf out = {0};
+    pgw_fail(&warning, "01000", "this table is not spread, but made as an ordinary one: %s", why);
+    pgw_error_hint(&warning, "It has the name of a pattern of keyspread's configuration.");
+    pgw_notice_write(&warning, "WARNING", &out);
+    px_session_put(session, &out);
+    pgw_buf_free(&out);
+    px_log(CFG_LOG_WARN, "table_made_ordinary", "reason=%s", why);
+}
+
 static void after_statement(px_session *session, const px_text *text, size_t i)
 {
     const rw_statement *statement = &text->script.statements[i];
@@ -54,7 +71,7 @@ static void after_statement(px_session *session, const px_text *text, size_t i)
     else if (statement->effects & RW_EFFECT_DEALLOCATE)
         px_statements_remove(&session->names.statements, statement->name);
     if (statement->warning > 0)
-        px_unspread_warn(session, statement->warning);
+        warn_unspread(session, statement->warning);
     rw_tracked_setting setting = px_setting_of(statement->setting);
     if ((statement->effects & RW_EFFECT_TRACKED) && setting >= RW_REPORTED &&
         setting < RW_TRACKED && statement->setting_simple)
@@ -156,7 +173,7 @@ static px_fate on_ready(px_session *session, pgw_slice body)
     px_own_heard_ready(&session->own, body);
     if (session->own.copy != NULL)
         px_copied_over(session);
-    px_settings_told(session);
+    px_settings_reported(session);
     if (session->own.status == 'I' && session->names.portals.names.count > 0)
         px_statements_clear(&session->names.portals);
     if (session->own.status == 'I' && px_own_take_alters(&session->own))
@@ -183,7 +200,7 @@ static px_fate on_ready(px_session *session, pgw_slice body)
     if (asked && px_sync_state_ready(session))
         return PX_SHOW;
     if (described) {
-        px_session_set_wait(session, PX_WAIT_NOTHING);
+        px_session_end_wait(session, PX_WAIT_DESCRIBE);
         if (session->group.failure != NULL)
             px_forward_failing(session);
     }
@@ -222,7 +239,7 @@ static px_fate on_kept_executed(px_session *session, const px_reply *head, pgw_s
     if (head->kept == PX_KEPT_NONE)
         return pop(session);
     const px_kept_statement *kept = &session->own.begun->kept->all[head->kept - 1];
-    bool told = pgw_tag_rows(body) == kept->told.rows && kept->seen == kept->told.shown.len;
+    bool told = pgw_tag_rows(body) == kept->promised.rows && kept->seen == kept->promised.shown.len;
     return told ? pop(session) : fail_kept(session);
 }
 
@@ -263,7 +280,7 @@ static px_fate on_executed(px_session *session, px_reply *head, pgw_slice body)
     else
         on_name_changed(session, body);
     if (session->own.ordinary > 0 && is_tag(body, "CREATE TABLE")) {
-        px_unspread_warn(session, session->own.ordinary);
+        warn_unspread(session, session->own.ordinary);
         px_own_set_ordinary(&session->own, 0);
     }
     px_fate popped = pop(session);
@@ -368,7 +385,7 @@ static px_fate on_columns(px_session *session, const px_reply *head, pgw_slice b
         head->describe_plan && session->wait == PX_WAIT_DESCRIBE && session->own.unsynced;
     px_fate what = pop(session);
     if (flushed)
-        px_session_set_wait(session, PX_WAIT_NOTHING);
+        px_session_end_wait(session, PX_WAIT_DESCRIBE);
     return what;
 }
 
@@ -392,7 +409,7 @@ static bool is_own_notification(px_session *session, pgw_slice body, pgw_buf *to
 static px_fate on_notification(px_session *session, pgw_slice body)
 {
     pgw_buf told = {0};
-    bool is_own = !session->peer.told && is_own_notification(session, body, &told);
+    bool is_own = !session->peer.pid_reported && is_own_notification(session, body, &told);
     bool kept = px_riding_hears(session, is_own ? pgw_slice_buf(&told) : body);
     if (is_own && !kept)
         px_failure_put(session, 'A', &told);
@@ -500,7 +517,7 @@ static bool needs_body(const px_session *session, char type, const px_reply *hea
     case 't':
         return true;
     case 'A':
-        return head == NULL || !session->peer.told || session->own.begun != NULL;
+        return head == NULL || !session->peer.pid_reported || session->own.begun != NULL;
     case 'N':
         return head == NULL || head->swallow || head->plan != NULL || head->lookups != NULL ||
                px_failure_is_of_ours(head);

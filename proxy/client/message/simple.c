@@ -21,7 +21,7 @@
 #include "proxy/client/prepared/forward.h"
 #include "proxy/client/prepared/kept_key.h"
 #include "proxy/client/standing/changes.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/client/standing/names.h"
 #include "proxy/client/standing/script.h"
 #include "proxy/ingest/blockers.h"
@@ -132,12 +132,13 @@ static bool is_answered_here(px_session *session, const px_text *text)
            (insert == NULL || !rw_insert_may_fail(insert));
 }
 
-static px_step answer_refusal(px_session *session, const px_text *text)
+static px_step refuse(px_session *session, const pgw_error *error)
 {
-    if (!px_session_idle(session) && !px_session_need_link(session))
-        return PX_STEP_LATER;
-    px_refuse(session, text->refusals[px_text_first_refused(text)], false);
-    px_session_set_doubted(session, false);
+    px_step step = px_session_need_link_unless_idle(session);
+    if (step != PX_STEP_DONE)
+        return step;
+    px_refuse(session, error, false);
+    px_session_set_rechecked(session, false);
     return PX_STEP_DONE;
 }
 
@@ -153,41 +154,36 @@ static bool is_unread(const px_session *session, const px_text *text)
  * has failed is awaited. */
 static px_step refuse_unread(px_session *session, const px_text *text)
 {
-    if (!px_session_need_link(session))
-        return PX_STEP_LATER;
-    if (session->pending.replies.count > 0 && !session->own.unsynced) {
-        px_session_set_wait(session, PX_WAIT_IDLE);
-        return PX_STEP_LATER;
-    }
+    px_step step = px_session_need_link(session);
+    if (step == PX_STEP_DONE && session->pending.replies.count > 0 && !session->own.unsynced)
+        step = PX_WAIT_IDLE;
+    if (step != PX_STEP_DONE)
+        return step;
     px_refuse_unread(session, text->text, text->refusals[px_text_first_refused(text)], false);
-    px_session_set_doubted(session, false);
+    px_session_set_rechecked(session, false);
     return PX_STEP_DONE;
 }
 
-/* Whether something must be known, or free, before the text can be sent. */
-static bool must_wait(px_session *session, const px_text *text, bool batchable)
+/* DONE: all is known, or free, that must be before the text can be sent. */
+static px_step await_room(const px_session *session, const px_text *text, bool batchable)
 {
     bool names = (text->script.effects & (RW_EFFECT_DEALLOCATE | RW_EFFECT_PREPARE)) != 0;
     if (names && session->pending.replies.moving.count > 0 && !session->own.unsynced)
-        /* The server has yet to say which statements are there. */
-        px_session_set_wait(session, PX_WAIT_IDLE);
-    else if (batchable && !session->own.unsynced && session->pending.replies.count > 0)
-        /* Whether a transaction is open is known when all is answered. */
-        px_session_set_wait(session, PX_WAIT_IDLE);
-    else if (batchable && px_session_idle(session) && !px_register_has_room(session->worker))
-        px_session_set_wait(session, PX_WAIT_TURN);
-    return session->wait != PX_WAIT_NOTHING;
+        return PX_WAIT_IDLE; /* The server has yet to say which statements are there. */
+    if (batchable && !session->own.unsynced && session->pending.replies.count > 0)
+        return PX_WAIT_IDLE; /* Whether a transaction is open is known when all is answered. */
+    bool full = batchable && px_session_idle(session) && !px_register_has_room(session->worker);
+    return full ? PX_WAIT_TURN : PX_STEP_DONE;
 }
 
-/* Whether what is known of the session is no guess, as far as this text needs it. */
-static bool is_sure(px_session *session, const px_text *text)
+/* DONE: what is known of the session is no guess, as far as this text needs it. */
+static px_step verify(px_session *session, const px_text *text)
 {
     const rw_script *script = &text->script;
     if (script->inserts > 0 || script->refused || script->changes)
         return px_sync_state_query(session, text->catalog, text->text);
-    if (script->escapes && !px_sync_state_escapes(session, text->catalog))
-        return false;
-    return px_sync_state_kind(session, text->catalog);
+    px_step step = script->escapes ? px_sync_state_escapes(session, text->catalog) : PX_STEP_DONE;
+    return step == PX_STEP_DONE ? px_sync_state_kind(session, text->catalog) : step;
 }
 
 /* Whether the text is a COPY. Its rows are stored with hashes that nothing in the statement guards,
@@ -197,58 +193,55 @@ static bool is_copy(const rw_script *script)
     return script->count == 1 && script->statements[0].copy != NULL;
 }
 
-static px_step refuse_key(px_session *session, const pgw_error *error)
-{
-    if (!px_session_idle(session) && !px_session_need_link(session))
-        return PX_STEP_LATER;
-    px_refuse(session, error, false);
-    px_session_set_doubted(session, false);
-    return PX_STEP_DONE;
-}
-
 /* Deals with a text that names a configured table or does something to the session. */
 static px_step look_into(px_session *session, px_text *text)
 {
     bool batchable = script_is_batchable(session, text);
-    if (!is_sure(session, text) || must_wait(session, text, batchable))
-        return PX_STEP_LATER;
+    px_step step = verify(session, text);
+    if (step == PX_STEP_DONE)
+        step = await_room(session, text, batchable);
+    if (step != PX_STEP_DONE)
+        return step;
     px_text_hash(session->worker, text, px_settings_env(session));
     if (is_unread(session, text))
         return refuse_unread(session, text);
-    if ((text->refused || text->script.unseen || is_copy(&text->script)) &&
-        px_schema_probe_doubts(session, text->catalog))
-        return PX_STEP_LATER;
+    if (text->refused || text->script.unseen || is_copy(&text->script))
+        step = px_schema_probe_recheck(session, text->catalog);
+    if (step != PX_STEP_DONE)
+        return step;
     if (text->refused && is_answered_here(session, text))
-        return answer_refusal(session, text);
+        return refuse(session, text->refusals[px_text_first_refused(text)]);
     pgw_error error;
     if (!text->refused && is_copy(&text->script) &&
         !px_copied_may_begin(session, text->script.statements[0].copy, &error))
-        return refuse_key(session, &error);
+        return refuse(session, &error);
     if (batchable && !text->refused && px_session_idle(session)) {
-        px_session_set_doubted(session, false);
+        px_session_set_rechecked(session, false);
         px_standing standing = px_session_standing(session);
         px_submit_script(&session->write_groups, &standing, text);
-        px_session_set_wait(session, PX_WAIT_WRITE_GROUP);
         px_sequence_refill_ask(session);
-        return PX_STEP_LATER; /* the message is consumed when it is answered */
+        return PX_WAIT_WRITE_GROUP; /* the message is consumed when it is answered */
     }
     if (batchable && !text->refused && session->own.begun != NULL &&
         px_lazy_keeps_text(session, text)) {
-        px_session_set_doubted(session, false);
+        px_session_set_rechecked(session, false);
         return PX_STEP_DONE;
     }
-    if (!px_session_need_link(session))
-        return PX_STEP_LATER;
+    step = px_session_need_link(session);
+    if (step != PX_STEP_DONE)
+        return step;
     px_standing standing = px_session_standing(session);
     px_blocker_count_text(&session->write_groups, &standing, text);
     px_submitter_end_reroute(&session->write_groups);
-    px_session_set_doubted(session, false);
+    px_session_set_rechecked(session, false);
     send_text(session, text);
     return PX_STEP_DONE;
 }
 
-/* Asks for the keys of a text. NULL: the error, or, where `*later`, the session waits. */
-static const rw_answer *ask(px_session *session, const px_text *text, bool *later, pgw_error *error)
+/* Asks for the keys of a text. NULL: the error; or, where `*step` is not DONE, the session waits.
+ */
+static const rw_answer *ask(px_session *session, const px_text *text, px_step *step,
+                            pgw_error *error)
 {
     size_t count = px_text_wants(text, NULL);
     const rw_insert **inserts = pgw_calloc(count, sizeof *inserts);
@@ -256,7 +249,7 @@ static const rw_answer *ask(px_session *session, const px_text *text, bool *late
     size_t before = count == 1 ? px_text_before(text, px_text_wanting(text, 0)) : 0;
     bool behind = count == 1 && px_text_wanting(text, 0) > 0;
     const px_keys_of of = {.inserts = inserts, .count = count, .before = before, .behind = behind};
-    const rw_answer *answers = px_keys_ask(session, &of, later, error);
+    const rw_answer *answers = px_keys_ask(session, &of, step, error);
     free(inserts);
     return answers;
 }
@@ -264,7 +257,7 @@ static const rw_answer *ask(px_session *session, const px_text *text, bool *late
 /* Whether keys were asked for in a schema in which no table of the text is found any more. */
 static bool is_elsewhere(const px_session *session, const rw_script *script)
 {
-    const char *schema = px_keys_told_in(session);
+    const char *schema = px_keys_schema(session);
     bool elsewhere = schema != NULL;
     for (size_t i = 0; i < script->count && elsewhere; i++) {
         const rw_insert *insert = script->statements[i].insert;
@@ -279,30 +272,32 @@ static px_step refuse_elsewhere(px_session *session)
 {
     pgw_error error;
     px_state_moved_by_key(&error);
-    return refuse_key(session, &error);
+    return refuse(session, &error);
 }
 
 /* Asks for values of the keys, and goes on as if the client had written them. */
 static px_step fill(px_session *session, px_text *text, const rw_catalog *view)
 {
-    bool later = false;
     size_t failed;
     pgw_error error = PGW_ERROR_NONE;
-    if (!is_sure(session, text))
-        return PX_STEP_LATER;
+    px_step step = verify(session, text);
+    if (step != PX_STEP_DONE)
+        return step;
     const rw_answer *in_part = px_keys_in_part(session, &failed);
-    const rw_answer *answers = in_part != NULL ? in_part : ask(session, text, &later, &error);
-    if (later || ((answers == NULL || in_part != NULL) && px_schema_probe_doubts_keys(session)))
-        return PX_STEP_LATER;
+    const rw_answer *answers = in_part != NULL ? in_part : ask(session, text, &step, &error);
+    if (step == PX_STEP_DONE && (answers == NULL || in_part != NULL))
+        step = px_schema_probe_recheck_keys(session);
+    if (step != PX_STEP_DONE)
+        return step;
     px_text *filled = answers == NULL ? NULL
                                       : px_text_fill(session->worker, text, answers, view,
                                                      &session->who.identity->env, &error);
     if (filled == NULL)
-        return refuse_key(session, &error);
+        return refuse(session, &error);
     if (in_part != NULL)
         px_text_unanswered(filled, px_text_wanting(text, failed), px_keys_failure(session));
-    px_step step = is_elsewhere(session, &filled->script) ? refuse_elsewhere(session)
-                                                          : look_into(session, filled);
+    step = is_elsewhere(session, &filled->script) ? refuse_elsewhere(session)
+                                                  : look_into(session, filled);
     px_text_drop(filled);
     return step;
 }
@@ -310,8 +305,9 @@ static px_step fill(px_session *session, px_text *text, const rw_catalog *view)
 /* Sends what is left of a statement whose other rows are committed. */
 static px_step send_rest(px_session *session)
 {
-    if (!px_session_need_link(session))
-        return PX_STEP_LATER;
+    px_step step = px_session_need_link(session);
+    if (step != PX_STEP_DONE)
+        return step;
     send_text(session, session->write_groups.text);
     px_submitter_end_reroute(&session->write_groups);
     px_submitter_drop_statement(&session->write_groups);
@@ -321,18 +317,11 @@ static px_step send_rest(px_session *session)
 /* Refuses a text for whose key the question has failed. */
 static px_step refuse_unanswered(px_session *session)
 {
-    if (px_schema_probe_doubts_keys(session))
-        return PX_STEP_LATER;
+    px_step step = px_schema_probe_recheck_keys(session);
+    if (step != PX_STEP_DONE)
+        return step;
     px_refuse(session, px_keys_failure(session), false);
-    px_session_set_doubted(session, false);
-    return PX_STEP_DONE;
-}
-
-static px_step refuse_here(px_session *session, const pgw_error *error)
-{
-    if (!px_session_idle(session) && !px_session_need_link(session))
-        return PX_STEP_LATER;
-    px_refuse(session, error, false);
+    px_session_set_rechecked(session, false);
     return PX_STEP_DONE;
 }
 
@@ -364,10 +353,13 @@ static bool may_be_alike(const px_session *session, const px_template *it)
 /* Whether what the template says holds now. DONE: it does. PASS: the text is to be looked into. */
 static px_step check_template(px_session *session, pgw_slice text, const px_template *it)
 {
-    px_catalog *catalog = px_schema_probe_now(session);
+    px_catalog *catalog;
+    px_step step = px_schema_probe_now(session, &catalog);
     bool same = catalog == px_template_catalog(it);
-    if (catalog == NULL || (same && !px_sync_state_query(session, catalog, text)))
-        return PX_STEP_LATER;
+    if (step == PX_STEP_DONE && same)
+        step = px_sync_state_query(session, catalog, text);
+    if (step != PX_STEP_DONE)
+        return step;
     /* Unqualified names mean what the file says. */
     bool usual = same && px_state_is_usual(session, catalog);
     /* Links of batches take texts for UTF-8. */
@@ -385,12 +377,11 @@ static px_step submit_like(px_session *session, px_likeness *of, const px_alike_
               ? px_lazy_keeps_alike(session, of)
               : px_submit_alike(&session->write_groups, &standing, of, asked, &env)))
         return PX_STEP_PASS;
-    px_session_set_doubted(session, false);
+    px_session_set_rechecked(session, false);
     if (standing.in_transaction)
         return PX_STEP_DONE;
-    px_session_set_wait(session, PX_WAIT_WRITE_GROUP);
     px_sequence_refill_ask(session);
-    return PX_STEP_LATER;
+    return PX_WAIT_WRITE_GROUP;
 }
 
 /* Submits a filled text if it is like one of before, too. */
@@ -409,20 +400,20 @@ static px_step submit_filled(px_session *session, const px_alike_asked *asked)
  * looked into. */
 static px_step fill_alike(px_session *session, const px_likeness *of)
 {
-    bool later;
+    px_step step;
     pgw_error error;
     px_alike_asked asked;
     const rw_insert *insert = px_template_insert(of->like);
     const px_keys_of keys = {
         .inserts = &insert, .count = 1, .question = px_template_question(of->like)};
-    const rw_answer *answers = px_keys_ask(session, &keys, &later, &error);
+    const rw_answer *answers = px_keys_ask(session, &keys, &step, &error);
     if (answers == NULL)
-        return later ? PX_STEP_LATER : PX_STEP_PASS;
-    const char *schema = px_keys_told_in(session);
+        return step == PX_STEP_DONE ? PX_STEP_PASS : step;
+    const char *schema = px_keys_schema(session);
     if ((schema != NULL && strcmp(schema, insert->table->schema) != 0) ||
         !px_alike_fill(of, answers, &asked))
         return PX_STEP_PASS;
-    px_step step = submit_filled(session, &asked);
+    step = submit_filled(session, &asked);
     px_text_drop(asked.text);
     return step;
 }
@@ -442,10 +433,8 @@ static px_step submit_alike(px_session *session, pgw_slice text)
     px_likeness of;
     if (!px_template_find(session->worker, session->who.identity, text, &of))
         return PX_STEP_PASS;
-    if (is_asking(session)) {
-        px_session_set_wait(session, PX_WAIT_IDLE);
-        return PX_STEP_LATER;
-    }
+    if (is_asking(session))
+        return PX_WAIT_IDLE;
     if (!is_undisturbed(session))
         return PX_STEP_PASS;
     px_step step = check_template(session, text, of.like);
@@ -462,18 +451,20 @@ static px_step look(px_session *session, pgw_slice text);
 static px_step look_until(px_session *session, const px_text *text, size_t cut)
 {
     pgw_slice first = {text->text.ptr, text->script.statements[cut].start};
-    return px_split_query_begin(session, text, cut) ? look(session, first) : PX_STEP_LATER;
+    px_step step = px_split_query_begin(session, text, cut);
+    return step == PX_STEP_DONE ? look(session, first) : step;
 }
 
 static px_step look(px_session *session, pgw_slice text)
 {
     rw_catalog view;
-    px_catalog *catalog = px_schema_probe_script(session, text);
-    if (catalog == NULL)
-        return PX_STEP_LATER;
+    px_catalog *catalog;
+    px_step step = px_schema_probe_script(session, text, &catalog);
     /* A text that was parsed before is looked at by what is sure, as then. */
-    if (px_parsed_is_of(session, text, catalog) && !px_sync_state_query(session, catalog, text))
-        return PX_STEP_LATER;
+    if (step == PX_STEP_DONE && px_parsed_is_of(session, text, catalog))
+        step = px_sync_state_query(session, catalog, text);
+    if (step != PX_STEP_DONE)
+        return step;
     px_state_view(session, catalog, &view);
     px_text *parsed = px_parsed(session, text, catalog, &view);
     parsed->altered = px_changes_unseen(session);
@@ -484,59 +475,60 @@ static px_step look(px_session *session, pgw_slice text)
     size_t cut = px_split_query_cut(session, parsed);
     bool wants = cut == 0 && px_text_wants(parsed, NULL) > 0 && !parsed->altered;
     bool elsewhere = cut == 0 && is_elsewhere(session, &parsed->script);
-    px_step step = cut > 0     ? look_until(session, parsed, cut)
-                   : elsewhere ? refuse_elsewhere(session)
-                   : wants     ? fill(session, parsed, &view)
-                               : look_into(session, parsed);
-    if (wants && step == PX_STEP_LATER)
+    step = cut > 0     ? look_until(session, parsed, cut)
+           : elsewhere ? refuse_elsewhere(session)
+           : wants     ? fill(session, parsed, &view)
+                       : look_into(session, parsed);
+    if (wants && px_step_waits(step))
         px_parsed_keep(session, parsed, &view);
     px_text_drop(parsed);
     return step;
 }
 
-/* Renews what EXECUTE names in the text, or waits. PASS: all is as it has to be. */
+/* Renews what EXECUTE names in the text. DONE: all is as it has to be. */
 static px_step renew_executed(px_session *session, pgw_slice text)
 {
     if (!px_names_may_execute(session, text))
-        return PX_STEP_PASS;
-    if (!px_session_need_link(session) || px_sql_execute_renew(session, text) == PX_STEP_LATER)
-        return PX_STEP_LATER;
-    px_names_of_execute(session, text);
-    return PX_STEP_PASS;
+        return PX_STEP_DONE;
+    px_step step = px_session_need_link(session);
+    if (step == PX_STEP_DONE)
+        step = px_sql_execute_renew(session, text);
+    if (step == PX_STEP_DONE)
+        px_names_of_execute(session, text);
+    return step;
 }
 
 static px_step look_at_next(px_session *session)
 {
     pgw_error error;
     pgw_slice part = px_split_query_at_hand(session);
-    if (px_split_query_are_readable(session, &error))
-        return renew_executed(session, part) == PX_STEP_PASS ? look(session, part) : PX_STEP_LATER;
-    px_refuse(session, &error, false);
-    return PX_STEP_DONE;
+    if (!px_split_query_are_readable(session, &error)) {
+        px_refuse(session, &error, false);
+        return PX_STEP_DONE;
+    }
+    px_step step = renew_executed(session, part);
+    return step == PX_STEP_DONE ? look(session, part) : step;
 }
 
 /* Goes on from part to part of the text, as far as nothing is to be waited for. */
 static px_step go_on(px_session *session, px_step step)
 {
     while (session->hand.parts != NULL && step == PX_STEP_DONE) {
-        px_split_query_sent(session);
-        if (session->wait != PX_WAIT_NOTHING)
-            return PX_STEP_LATER;
-        if (px_split_query_are_over(session))
-            return px_split_query_end(session) ? PX_STEP_DONE : PX_STEP_LATER;
-        step = look_at_next(session);
+        step = px_split_query_sent(session);
+        if (step == PX_STEP_DONE && px_split_query_are_over(session))
+            return px_split_query_end(session);
+        if (step == PX_STEP_DONE)
+            step = look_at_next(session);
     }
     return step;
 }
 
 static px_step look_at_part(px_session *session)
 {
-    if (session->pending.replies.count > 0) {
-        px_session_set_wait(session, PX_WAIT_IDLE);
-        return PX_STEP_LATER;
-    }
+    if (session->pending.replies.count > 0)
+        return PX_WAIT_IDLE;
     if (px_split_query_are_over(session))
-        return px_split_query_end(session) ? PX_STEP_DONE : PX_STEP_LATER;
+        return px_split_query_end(session);
     size_t failed;
     px_step step = px_keys_failure(session) != NULL && px_keys_in_part(session, &failed) == NULL
                        ? refuse_unanswered(session)
@@ -562,27 +554,28 @@ px_step px_simple(px_session *session, pgw_frame frame, pgw_slice message)
         return look_at_part(session);
     if (px_keys_failure(session) != NULL && px_keys_in_part(session, &failed) == NULL)
         return refuse_unanswered(session);
-    if (session->group.count > 0 && !px_forward_group(session))
-        return PX_STEP_LATER;
-    if (readable && renew_executed(session, text) == PX_STEP_LATER)
-        return PX_STEP_LATER;
+    px_step step = px_forward_group(session);
+    if (step == PX_STEP_DONE && readable)
+        step = renew_executed(session, text);
+    if (step != PX_STEP_DONE)
+        return step;
     pgw_error error;
     if (readable && px_kept_key_is_executed(session, text, &error))
-        return refuse_here(session, &error);
+        return refuse(session, &error);
     if (!readable)
         return pass(session, PX_UNREAD);
     if (session->who.identity->replication != NULL && is_replication(session, text))
         return pass(session, 0);
     bool inserts = text.len > 0 && ((*text.ptr | 32) == 'i' || (unsigned char)*text.ptr <= ' ');
-    px_step alike = inserts ? submit_alike(session, text) : PX_STEP_PASS;
-    if (alike != PX_STEP_PASS)
-        return alike;
+    step = inserts ? submit_alike(session, text) : PX_STEP_PASS;
+    if (step != PX_STEP_PASS)
+        return step;
     unsigned effects;
-    switch (px_glance_at(session, text, &effects, &error)) {
-    case PX_GLANCE_LATER:
-        return PX_STEP_LATER;
+    switch (px_glance_at(session, text, &effects, &step, &error)) {
+    case PX_GLANCE_WAITS:
+        return step;
     case PX_GLANCE_REFUSED:
-        return refuse_here(session, &error);
+        return refuse(session, &error);
     case PX_GLANCE_PASSES:
         return pass(session, effects);
     case PX_GLANCE_LOOK:

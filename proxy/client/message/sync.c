@@ -16,16 +16,16 @@
 
 static px_step sync_on_link(px_session *session)
 {
-    px_step step = px_forward_group(session) ? PX_STEP_PASS : PX_STEP_LATER;
-    if (step != PX_STEP_LATER)
+    px_step step = px_forward_group(session);
+    if (step == PX_STEP_DONE)
         px_submitter_end_reroute(&session->write_groups);
     if (!session->write_groups.rerouted)
         px_submitter_drop_statement(&session->write_groups);
-    return step;
+    return step == PX_STEP_DONE ? PX_STEP_PASS : step;
 }
 
 /* The plan that a held message is to have now; counted. NULL where it has none any more, was
- * refused, or must wait (LATER). */
+ * refused, or must wait. */
 static px_step plan_again(px_session *session, size_t i, px_plan **fresh)
 {
     const px_group *group = &session->group;
@@ -77,21 +77,21 @@ static px_step refuse_other_key(px_session *session)
     return px_prepare_refuse(session, NULL, &error);
 }
 
-/* Held message `i` gets the plan that it is to have now. LATER: it has none yet. */
+/* Held message `i` gets the plan that it is to have now. DONE: it has. */
 static px_step replan(px_session *session, size_t i)
 {
     px_group *group = &session->group;
     px_plan *fresh;
     session->hand.replans = i + 1;
     px_step step = plan_again(session, i, &fresh);
-    if (step != PX_STEP_LATER && group->count > 0 && group->held[i].type == 'B' &&
+    if (!px_step_waits(step) && group->count > 0 && group->held[i].type == 'B' &&
         !px_plan_asks_same(group->held[i].plan, fresh)) {
         px_plan_drop(fresh);
         fresh = NULL;
         step = refuse_other_key(session);
     }
     session->hand.replans = 0;
-    if (step == PX_STEP_LATER)
+    if (px_step_waits(step))
         return step;
     px_submitter_note_reroute(&session->write_groups,
                               fresh == NULL || fresh->insert->blocker != RW_BATCHABLE);
@@ -106,11 +106,11 @@ static px_step replan(px_session *session, size_t i)
 static px_step plan_all_again(px_session *session)
 {
     const px_group *group = &session->group;
-    for (size_t i = 0; i < group->count; i++)
-        if (group->held[i].plan != NULL && !is_current(session, &group->held[i]) &&
-            replan(session, i) == PX_STEP_LATER)
-            return PX_STEP_LATER;
-    return PX_STEP_DONE;
+    px_step step = PX_STEP_DONE;
+    for (size_t i = 0; i < group->count && step == PX_STEP_DONE; i++)
+        if (group->held[i].plan != NULL && !is_current(session, &group->held[i]))
+            step = replan(session, i);
+    return step;
 }
 
 /* Answers a group in which nothing is bound: everything that is held does what it should. */
@@ -122,16 +122,16 @@ static px_step answer_all(px_session *session)
     return PX_STEP_DONE;
 }
 
-/* Looks at the tables again, and has plans made anew, once a group. True: the session waits. */
-static bool looks_again(px_session *session)
+/* Looks at the tables again, and has plans made anew, once a group. */
+static px_step look_again(px_session *session)
 {
     if (session->write_groups.repeated)
-        return false;
+        return PX_STEP_DONE;
     px_submitter_repeat(&session->write_groups);
-    px_session_set_doubted(session, false);
-    bool waits = px_schema_probe_doubts(session, NULL);
-    px_session_set_doubted(session, false);
-    return waits;
+    px_session_set_rechecked(session, false);
+    px_step step = px_schema_probe_recheck(session, NULL);
+    px_session_set_rechecked(session, false);
+    return step;
 }
 
 /* Whether a statement that is only to be answered was described when others prepared it, and there
@@ -142,13 +142,13 @@ static bool is_hearsay(const px_held *held)
            px_plan_may_change(held->plan);
 }
 
-static bool looks_at_hearsay(px_session *session)
+static px_step look_at_hearsay(px_session *session)
 {
     const px_group *group = &session->group;
     for (size_t i = 0; i < group->count; i++)
         if (is_hearsay(&group->held[i]))
-            return looks_again(session);
-    return false;
+            return look_again(session);
+    return PX_STEP_DONE;
 }
 
 static size_t count_executions(const px_group *group)
@@ -190,16 +190,14 @@ static void answer_unfit(px_session *session, const px_unfit *unfit, size_t exec
     px_synthesized_end(session, &out);
 }
 
-/* The group is a write group, whose outcome will answer it (LATER); or it is for the own link
+/* The group is a write group, whose outcome will answer it; or it is for the own link
  * (PASS); or it is refused (DONE). */
 static px_step submit_group(px_session *session)
 {
     if (session->own.status != 'I')
         return px_lazy_keeps_group(session) ? PX_STEP_DONE : PX_STEP_PASS;
-    if (!px_register_has_room(session->worker)) {
-        px_session_set_wait(session, PX_WAIT_TURN);
-        return PX_STEP_LATER;
-    }
+    if (!px_register_has_room(session->worker))
+        return PX_WAIT_TURN;
     px_unfit unfit; /* no initializer: the error takes a kilobyte */
     pgw_error_clear(&unfit.error);
     unfit.at_bind = false;
@@ -207,17 +205,17 @@ static px_step submit_group(px_session *session)
         pgw_arena_alloc(&session->group.memory, count_executions(&session->group) * sizeof *at);
     px_submission what = submit_executions(session, at, &unfit);
     if (what == PX_SUBMITTED) {
-        px_session_set_wait(session, PX_WAIT_WRITE_GROUP);
         px_sequence_refill_ask(session);
-    } else if (unfit.error.sqlstate[0] != '\0' && looks_again(session)) {
-        what = PX_SUBMITTED; /* waits: the key's column may be another than was known */
-    } else if (what == PX_SUBMIT_REFUSED) {
-        answer_unfit(session, &unfit, at[unfit.execution]);
+        return PX_WAIT_WRITE_GROUP;
     }
-    static const px_step steps[] = {[PX_SUBMITTED] = PX_STEP_LATER,
-                                    [PX_SUBMIT_ON_LINK] = PX_STEP_PASS,
-                                    [PX_SUBMIT_REFUSED] = PX_STEP_DONE};
-    return steps[what];
+    /* The key's column may be another than was known. */
+    px_step step = unfit.error.sqlstate[0] != '\0' ? look_again(session) : PX_STEP_DONE;
+    if (step != PX_STEP_DONE)
+        return step;
+    if (what == PX_SUBMIT_ON_LINK)
+        return PX_STEP_PASS;
+    answer_unfit(session, &unfit, at[unfit.execution]);
+    return PX_STEP_DONE;
 }
 
 static bool has_new(const px_group *group)
@@ -258,15 +256,19 @@ static bool may_be_write_group(px_group *group)
 
 px_step px_sync(px_session *session)
 {
-    if (session->write_groups.repeated && plan_all_again(session) == PX_STEP_LATER)
-        return PX_STEP_LATER;
+    px_step step = session->write_groups.repeated ? plan_all_again(session) : PX_STEP_DONE;
+    if (step != PX_STEP_DONE)
+        return step;
     if (session->write_groups.rerouted || !may_be_write_group(&session->group))
         return sync_on_link(session);
-    if (!px_describe_group(session, false))
-        return PX_STEP_LATER;
-    if (!px_group_has(&session->group, "BE"))
-        return looks_at_hearsay(session) ? PX_STEP_LATER : answer_all(session);
-    px_step step = PX_STEP_PASS; /* what is bound and not executed may fail all the same */
+    step = px_describe_group(session, false);
+    if (step != PX_STEP_DONE)
+        return step;
+    if (!px_group_has(&session->group, "BE")) {
+        step = look_at_hearsay(session);
+        return step == PX_STEP_DONE ? answer_all(session) : step;
+    }
+    step = PX_STEP_PASS; /* what is bound and not executed may fail all the same */
     if (px_group_has(&session->group, "E"))
         step = submit_group(session);
     return step == PX_STEP_PASS ? sync_on_link(session) : step;
@@ -274,12 +276,18 @@ px_step px_sync(px_session *session)
 
 px_step px_sync_flush(px_session *session)
 {
-    if (session->write_groups.repeated && plan_all_again(session) == PX_STEP_LATER)
-        return PX_STEP_LATER;
-    if (session->write_groups.rerouted || px_group_has(&session->group, "BE"))
-        return px_forward_group(session) ? PX_STEP_PASS : PX_STEP_LATER;
-    if (!px_describe_group(session, false) || looks_at_hearsay(session))
-        return PX_STEP_LATER;
+    px_step step = session->write_groups.repeated ? plan_all_again(session) : PX_STEP_DONE;
+    if (step != PX_STEP_DONE)
+        return step;
+    if (session->write_groups.rerouted || px_group_has(&session->group, "BE")) {
+        step = px_forward_group(session);
+        return step == PX_STEP_DONE ? PX_STEP_PASS : step;
+    }
+    step = px_describe_group(session, false);
+    if (step == PX_STEP_DONE)
+        step = look_at_hearsay(session);
+    if (step != PX_STEP_DONE)
+        return step;
     pgw_buf out = {0};
     px_synthesized_write(session, session->group.count, NULL, &out);
     px_submitter_go_on(&session->write_groups);

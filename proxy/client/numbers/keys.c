@@ -10,7 +10,7 @@
 #include "proxy/client/numbers/sequence_call.h"
 #include "proxy/client/numbers/sequence_session.h"
 #include "proxy/client/standing/changes.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/ingest/plan_cache.h"
 #include "rewrite/insert/typed.h"
 
@@ -23,7 +23,7 @@ struct px_keys {
     size_t before; /* characters of the client's text before the statement */
     bool defaults; /* the question wants defaults, as the catalog tells them */
     rw_answer *answers;
-    bool *told; /* the answers that came: columns are not asked for in the order of the hash_key */
+    bool *came; /* the answers that came: columns are not asked for in the order of the hash_key */
     uint32_t *sequences; /* sequence whose next number the value is; 0: it is another value */
     bool *named; /* the value is the sequence's number only if nextval('name') means it, which is
                     asked, too */
@@ -61,7 +61,7 @@ static struct px_keys *new_keys(px_session *session, size_t count)
     struct px_keys *keys = session->hand.keys = pgw_calloc(1, sizeof *keys);
     keys->count = count;
     keys->answers = pgw_arena_alloc(&keys->arena, count * sizeof *keys->answers);
-    keys->told = pgw_arena_alloc(&keys->arena, count * sizeof *keys->told);
+    keys->came = pgw_arena_alloc(&keys->arena, count * sizeof *keys->came);
     keys->sequences = pgw_arena_alloc(&keys->arena, count * sizeof *keys->sequences);
     keys->named = pgw_arena_alloc(&keys->arena, count * sizeof *keys->named);
     return keys;
@@ -225,7 +225,8 @@ static struct px_keys *new_question(px_session *session, const px_keys_of *of)
     return keys;
 }
 
-static bool ask(px_session *session, const px_keys_of *of, pgw_error *error)
+/* Asks the link. DONE: the error, for that is impossible. */
+static px_step ask(px_session *session, const px_keys_of *of, pgw_error *error)
 {
     px_unseen_values values;
     struct px_keys *keys = new_question(session, of);
@@ -241,14 +242,13 @@ static bool ask(px_session *session, const px_keys_of *of, pgw_error *error)
         pgw_fail(error, "54000", "the expressions for the key of table \"%s\" are too long",
                  of->inserts[0]->table->name);
         pgw_error_hint(error, "Send fewer rows a statement, or constants.");
-        return false;
+        return PX_STEP_DONE;
     }
     pgw_buf out = {0};
     px_ask_nothing(session);
     px_ask_with(session, keys->question.sql, bound ? &values : NULL, PX_ASKS_KEYS, &out);
     px_ask_send(session, PX_ASKS_KEYS, &out);
-    px_session_set_wait(session, PX_WAIT_STATE);
-    return true;
+    return PX_WAIT_STATE;
 }
 
 static const rw_answer *nulls(px_session *session, size_t count)
@@ -305,13 +305,13 @@ static const rw_answer *given_before(px_session *session, const rw_insert *inser
     return keys->answers;
 }
 
-const rw_answer *px_keys_ask(px_session *session, const px_keys_of *of, bool *later,
+const rw_answer *px_keys_ask(px_session *session, const px_keys_of *of, px_step *step,
                              pgw_error *error)
 {
     const rw_insert *only = of->count == 1 ? of->inserts[0] : NULL;
     const struct px_keys *keys = session->hand.keys;
     bool answered = keys != NULL && keys->answered && keys->count == wanted_by(of);
-    *later = false;
+    *step = PX_STEP_DONE;
     if (answered && keys->known == keys->count)
         return keys->answers;
     if (answered) { /* No rows come where the user may not write the table, or where it has gone. */
@@ -325,13 +325,12 @@ const rw_answer *px_keys_ask(px_session *session, const px_keys_of *of, bool *la
         return made_ahead(session, only);
     if (of->bind != NULL && session->group.now != NULL && wants_now(only))
         return given_before(session, only);
-    *later = true;
     if (only != NULL && px_sequence_take_comes(session, only))
-        px_session_set_wait(session, PX_WAIT_TURN);
-    else if (owed)
-        px_session_set_wait(session, PX_WAIT_IDLE);
-    else if (px_session_need_link(session))
-        *later = ask(session, of, error);
+        *step = PX_WAIT_TURN;
+    else
+        *step = owed ? PX_WAIT_IDLE : px_session_need_link(session);
+    if (*step == PX_STEP_DONE)
+        *step = ask(session, of, error);
     return NULL;
 }
 
@@ -383,7 +382,7 @@ void px_keys_row(px_session *session, pgw_slice body)
     pgw_slice told = none[2] ? (pgw_slice){NULL, 0} : cells[2];
     keys->answers[i] = rw_answer_read(&keys->question, i, cells[1], told, &keys->arena);
     keys->known++;
-    keys->told[i] = true;
+    keys->came[i] = true;
     if (keys->sequences[i] != 0 && !none[2])
         px_sequence_session_here(session, keys->sequences[i], signed_of(cells[2]));
 }
@@ -407,10 +406,10 @@ void px_keys_answered(px_session *session)
 static bool take_rest(px_session *session, struct px_keys *keys, pgw_slice body)
 {
     size_t first = 0, more = keys->count - keys->known;
-    while (first < keys->count && keys->told[first])
+    while (first < keys->count && keys->came[first])
         first++;
     for (size_t i = first; i < keys->count; i++)
-        if (keys->told[i] || keys->sequences[i] == 0 || keys->asks_name ||
+        if (keys->came[i] || keys->sequences[i] == 0 || keys->asks_name ||
             keys->sequences[i] != keys->sequences[first])
             return false;
     if (!pgw_slice_eq_str(pgw_error_field(body, 'C'), "2200H") ||
@@ -431,8 +430,8 @@ void px_keys_failed(px_session *session, pgw_slice body)
 {
     struct px_keys *keys = session->hand.keys;
     px_ask_nothing(session);
-    if (session->own.unsynced && session->wait == PX_WAIT_STATE)
-        px_session_set_wait(session, PX_WAIT_NOTHING); /* the error ends its group */
+    if (session->own.unsynced)
+        px_session_end_wait(session, PX_WAIT_STATE); /* the error ends its group */
     if (keys == NULL)
         return;
     bool known =
@@ -468,7 +467,7 @@ const rw_answer *px_keys_in_part(px_session *session, size_t *failed)
         return NULL;
     *failed = keys->count;
     for (size_t i = keys->count; i-- > 0;)
-        if (!keys->told[i]) {
+        if (!keys->came[i]) {
             keys->answers[i] = (rw_answer){.null = true};
             *failed = i;
         }
@@ -491,7 +490,7 @@ bool px_keys_may_be_old(const px_session *session)
                : keys->answered && keys->known < keys->count;
 }
 
-const char *px_keys_told_in(const px_session *session)
+const char *px_keys_schema(const px_session *session)
 {
     const struct px_keys *keys = session->hand.keys;
     return keys != NULL && keys->answered ? keys->schema : NULL;

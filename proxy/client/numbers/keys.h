@@ -7,6 +7,7 @@
 #define PX_KEYS_H
 
 #include "protocol/frontend.h"
+#include "proxy/client/core/states.h"
 #include "proxy/ingest/plan.h"
 #include "rewrite/insert/answers.h"
 
@@ -27,11 +28,10 @@ typedef struct px_keys_of {
     const pgw_bind *bind; /* The values of the parameters; NULL: there are none. */
 } px_keys_of;
 
-/* The answers for the message at hand, which live as long as it is. NULL: it is to
- * fail with `error`; or, where
- * `*later`, the session waits, and the message is looked at again. In a failed transaction they are
- * NULLs: nothing comes of them. */
-const rw_answer *px_keys_ask(struct px_session *session, const px_keys_of *of, bool *later,
+/* The answers for the message at hand, which live as long as it is. NULL: what `*step` waits for
+ * comes first; or that is DONE, and the message is to fail with `error`. In a failed transaction
+ * they are NULLs: nothing comes of them. */
+const rw_answer *px_keys_ask(struct px_session *session, const px_keys_of *of, px_step *step,
                              pgw_error *error);
 /* Notes for the group of a Bind what now() gave: the group is one transaction. */
 void px_keys_share_now(struct px_session *session, const rw_insert *insert);
@@ -52,7 +52,7 @@ const rw_answer *px_keys_in_part(struct px_session *session, size_t *failed);
 /* Whether the question has failed, or had no answer, because of a catalog that may be old. */
 bool px_keys_may_be_old(const struct px_session *session);
 /* The schema of the table whose keys the message at hand was told; NULL: of none. */
-const char *px_keys_told_in(const struct px_session *session);
+const char *px_keys_schema(const struct px_session *session);
 /* Forgets the question and its answers: the message has been dealt with. */
 void px_keys_forget(struct px_session *session);
 

@@ -2,7 +2,7 @@
 
 #include "proxy/client/core/session.h"
 #include "proxy/client/standing/changes.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static bool is_right(px_session *session, const px_sequence_call *called)
 {
     const px_catalog *catalog = px_changes_known(session);
     return called->own && called->answers == session->known.answers && catalog != NULL &&
-           px_state_reduced(session->known.doubt, catalog) == 0 &&
+           px_state_reduced(session->known.dirty, catalog) == 0 &&
            called->marks == px_catalog_marks(session->worker, session->who.identity) &&
            px_worker_now(session->worker) < called->at + BELIEVED_MS;
 }

@@ -3,7 +3,7 @@
 
 #include "protocol/frontend.h"
 #include "proxy/client/core/session.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 
 #include <string.h>
 
@@ -58,12 +58,12 @@ void px_sequence_session_for_others(px_session *session, uint32_t sequence, int6
 static void prepare_anew(px_session *session)
 {
     px_statements *statements = &session->names.statements;
-    session->known.told = false;
+    session->known.has_drawn = false;
     for (px_statement *one = statements->first, *next; one != NULL; one = next) {
         next = one->next;
-        if (!one->told)
+        if (!one->has_drawn)
             continue;
-        one->told = false;
+        one->has_drawn = false;
         px_statements_move(statements, one, false);
     }
 }
@@ -72,7 +72,7 @@ void px_sequence_session_here(px_session *session, uint32_t sequence, int64_t nu
 {
     px_sequence_session_ahead(session, sequence, number);
     px_sequence_session_for_others(session, sequence, number);
-    if (session->known.told)
+    if (session->known.has_drawn)
         prepare_anew(session);
 }
 
@@ -96,7 +96,7 @@ void px_sequence_session_forget(px_session *session)
 {
     if (session->known.drawn != NULL)
         *session->known.drawn = (rw_drawn){0};
-    if (session->known.told)
+    if (session->known.has_drawn)
         prepare_anew(session);
 }
 
@@ -142,25 +142,25 @@ static void write_instead(pgw_slice message, pgw_slice text, pgw_slice told, pgw
     pgw_certainly(pgw_end(out, begun));
 }
 
-bool px_sequence_session_tell(px_session *session, char type, pgw_slice *message)
+bool px_sequence_session_rewrite(px_session *session, char type, pgw_slice *message)
 {
     pgw_slice text, body = {message->ptr + PGW_HEADER, message->len - PGW_HEADER};
     const rw_drawn *drawn = session->known.drawn;
     bool conforming = session->who.identity->env.conforming;
-    if (session->hand.told.len == 0) {
+    if (session->hand.rewritten.len == 0) {
         if (drawn == NULL || drawn->count == 0 || !px_sequence_session_is_asked(body) ||
             !read_text(type, body, &text))
             return false;
         pgw_buf told = {0};
         if (rw_drawn_tell(text, drawn, conforming, &told))
-            write_instead(*message, text, pgw_slice_buf(&told), &session->hand.told);
+            write_instead(*message, text, pgw_slice_buf(&told), &session->hand.rewritten);
         pgw_buf_free(&told);
         if (type == 'P') /* the statement may be run again later */
             px_state_note_draws(session, RW_EFFECT_DRAWS);
     }
-    if (session->hand.told.len == 0)
+    if (session->hand.rewritten.len == 0)
         return false;
-    *message = pgw_slice_buf(&session->hand.told);
+    *message = pgw_slice_buf(&session->hand.rewritten);
     return true;
 }
 
@@ -168,5 +168,5 @@ void px_sequence_session_keep(px_session *session, pgw_slice name)
 {
     px_statement *statement = px_statements_find(&session->names.statements, name);
     if (statement != NULL && statement->parse.len > 0)
-        statement->told = session->known.told = true;
+        statement->has_drawn = session->known.has_drawn = true;
 }

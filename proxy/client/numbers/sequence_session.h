@@ -1,6 +1,6 @@
 /*
  * sequence_session: what a session drew of numbers that others drew ahead. Its own link knows
- * nothing of them, so a text that asks for them (lastval(), currval()) is told.
+ * nothing of them, so they are written into a text that asks for them (lastval(), currval()).
  */
 #ifndef PX_SEQUENCE_SESSION_H
 #define PX_SEQUENCE_SESSION_H
@@ -24,9 +24,9 @@ void px_sequence_session_lose_link(struct px_session *session);
 void px_sequence_session_forget(struct px_session *session);
 /* Whether the bytes may ask what was drawn. */
 bool px_sequence_session_is_asked(pgw_slice bytes);
-/* Tells a Query or Parse that asks: `message` becomes the one that goes on in its place, which
- * lives as long as it is at hand. False: it does not ask. */
-bool px_sequence_session_tell(struct px_session *session, char type, pgw_slice *message);
+/* Writes the numbers into a Query or Parse that asks: `message` becomes the one that goes on in its
+ * place, which lives as long as it is at hand. False: it does not ask. */
+bool px_sequence_session_rewrite(struct px_session *session, char type, pgw_slice *message);
 /* The statement `name` was prepared of such a message: when the link itself can tell, it is
  * prepared there anew as its client wrote it. */
 void px_sequence_session_keep(struct px_session *session, pgw_slice name);

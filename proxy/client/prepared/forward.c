@@ -1,7 +1,7 @@
 #include "proxy/client/prepared/forward.h"
 
 #include "proxy/client/standing/describe.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/client/standing/names.h"
 #include "proxy/client/link/schema_probe.h"
 #include "proxy/client/answer/outcome.h"
@@ -24,13 +24,12 @@ static void send_named_parse(px_session *session, pgw_slice name, px_plan *plan)
     }
 }
 
-void px_forward_parse(px_session *session, pgw_slice name, px_plan *plan)
+px_step px_forward_parse(px_session *session, pgw_slice name, px_plan *plan)
 {
     if (name.len > 0)
         px_names_claim(session, name);
     send_named_parse(session, name, plan);
-    if (!plan->types_known)
-        px_describe(session, name, plan, false);
+    return plan->types_known ? PX_STEP_DONE : px_describe(session, name, plan, false);
 }
 
 /* Name of the statement that a Bind has for itself. */
@@ -87,17 +86,20 @@ static bool leave_beginning(px_session *session, const px_plan *plan, px_bound *
     return rest->awaited = true;
 }
 
-bool px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, bool swallow,
-                     px_rest *rest)
+px_step px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, bool swallow,
+                        px_rest *rest)
 {
     pgw_arena arena = {0};
     px_bound bound;
     pgw_buf out = {0};
     bool known =
         px_bind_keys(session->worker, plan, bind, &session->who.identity->env, &arena, &bound);
-    if (!known && !px_session_aborted(session) && px_schema_probe_doubts(session, plan->catalog)) {
+    px_step step = known || px_session_aborted(session)
+                       ? PX_STEP_DONE
+                       : px_schema_probe_recheck(session, plan->catalog);
+    if (step != PX_STEP_DONE) {
         pgw_arena_free(&arena);
-        return false;
+        return step;
     }
     px_plan *sent = bound_statement(session, plan, &bound, known);
     px_bind_names names = {bind->portal, sent != plan ? ONCE : bind->statement};
@@ -112,11 +114,11 @@ bool px_forward_bind(px_session *session, const pgw_bind *bind, px_plan *plan, b
     } else {
         px_refuse(session, &bound.error, true);
     }
-    px_session_set_doubted(session, false);
+    px_session_set_rechecked(session, false);
     px_plan_drop(sent);
     pgw_buf_free(&out);
     pgw_arena_free(&arena);
-    return true;
+    return PX_STEP_DONE;
 }
 
 px_reply *px_forward_raw(px_session *session, px_reply_kind kind, px_plan *plan, bool swallow,
@@ -150,7 +152,7 @@ static void forward_held_parse(px_session *session, const px_held *held, pgw_sli
         px_names_prepare(session, name);
         return;
     }
-    px_forward_parse(session, name, held->plan);
+    (void)px_forward_parse(session, name, held->plan); /* the types of what is held are known */
     if (session->group.describes && !held->plan->described && px_plan_comes_again(held->plan))
         px_describe_behind(session, name, held->plan);
 }
@@ -238,8 +240,8 @@ static void forward_held(px_session *session, size_t i)
         forward_held_parse(session, held, decoded->as.parse.name);
         return;
     case 'B':
-        px_session_set_doubted(session, true); /* later messages do not wait for another look */
-        px_forward_bind(session, &decoded->as.bind, held->plan, held->answered, NULL);
+        px_session_set_rechecked(session, true); /* later messages do not wait for another look */
+        (void)px_forward_bind(session, &decoded->as.bind, held->plan, held->answered, NULL);
         return;
     case 'E':
         forward_held_execute(session, held);
@@ -306,18 +308,22 @@ void px_forward_failing(px_session *session)
     px_session_drop_group(session);
 }
 
-bool px_forward_held(px_session *session, size_t count)
+px_step px_forward_held(px_session *session, size_t count)
 {
-    if (!px_session_need_link(session) || !px_describe_group(session, true))
-        return false;
+    px_step step = px_session_need_link(session);
+    if (step == PX_STEP_DONE)
+        step = px_describe_group(session, true);
+    if (step != PX_STEP_DONE)
+        return step;
     px_outcome_send_waited(session);
     for (size_t i = 0; i < count && !session->pending.skipping; i++)
         forward_held(session, i);
     px_session_drop_group(session);
-    return true;
+    return PX_STEP_DONE;
 }
 
-bool px_forward_group(px_session *session)
+px_step px_forward_group(px_session *session)
 {
-    return px_forward_held(session, session->group.count);
+    size_t count = session->group.count;
+    return count > 0 ? px_forward_held(session, count) : PX_STEP_DONE;
 }

@@ -2,8 +2,8 @@
 #include "proxy/client/prepared/kept_key.h"
 
 #include "proxy/client/core/session.h"
-#include "proxy/client/prepared/executed_names.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/prepared/sql_execute.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/client/standing/passthrough_writes.h"
 #include "rewrite/insert/spell.h"
 #include "rewrite/lex/executed.h"
@@ -140,11 +140,11 @@ bool px_kept_key_is_executed(const px_session *session, pgw_slice text, pgw_erro
     bool stale = false;
     while (!found && !stale && rw_executed_next(&executed, &arena, &name)) {
         const px_statement *statement = px_statements_find(&session->names.statements, name);
-        const px_passthrough untold = {.stale = session->names.untold};
+        const px_passthrough unknown = {.stale = session->names.unknown_prepare};
         stale = statement == NULL
-                    ? px_passthrough_writes_is_stale(session, &untold, error)
+                    ? px_passthrough_writes_is_stale(session, &unknown, error)
                     : px_passthrough_writes_is_stale(session, &statement->passthrough, error) ||
-                          px_executed_names_moved(session, statement, error);
+                          px_sql_execute_has_moved(session, statement, error);
         found = !stale && (wants_hashes(statement) || sets_key(statement));
         if (found)
             (wants_hashes(statement) ? refuse_insert : refuse)(error);

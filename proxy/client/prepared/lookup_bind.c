@@ -10,7 +10,7 @@
 #include "proxy/client/prepared/prepare.h"
 #include "proxy/client/prepared/kept_key.h"
 #include "proxy/client/standing/changes.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/client/standing/names.h"
 #include "proxy/ingest/bind.h"
 #include "rewrite/statement/special/explain_query.h"
@@ -25,9 +25,9 @@ bool px_lookup_bind_is(const px_statement *statement)
 /* Makes sure that the own link is there, and takes messages. DONE: it is and does. */
 static px_step use_link(px_session *session)
 {
-    if (px_prepare_link(session) == PX_STEP_LATER)
-        return PX_STEP_LATER;
-    return session->pending.skipping || session->own.copy_in ? PX_STEP_PASS : PX_STEP_DONE;
+    px_step step = px_prepare_link(session);
+    bool dropped = session->pending.skipping || session->own.copy_in;
+    return step == PX_STEP_DONE && dropped ? PX_STEP_PASS : step;
 }
 
 static px_reply *send_message(px_session *session, px_reply_kind kind, px_lookups *lookups,
@@ -86,7 +86,6 @@ static bool ask_types(px_session *session, pgw_slice name, px_lookups *lookups)
     pgw_write_flush(&out);
     px_session_send(session, &out);
     pgw_buf_free(&out);
-    px_session_set_wait(session, PX_WAIT_IDLE);
     return true;
 }
 
@@ -149,8 +148,9 @@ static px_step renew_meaning(px_session *session, px_statement *statement, px_ca
         statement->passthrough.generation = px_state_generation(session, &statement->passthrough);
     px_step step = PX_STEP_DONE;
     if (refusal != NULL) /* After the error PASS drops the Bind, as all messages up to Sync. */
-        step = px_prepare_refuse(session, NULL, refusal) == PX_STEP_LATER ? PX_STEP_LATER
-                                                                          : PX_STEP_PASS;
+        step = px_prepare_refuse(session, NULL, refusal);
+    if (refusal != NULL && step == PX_STEP_DONE)
+        step = PX_STEP_PASS;
     px_lookups_drop(is);
     pgw_arena_free(&arena);
     return step;
@@ -177,11 +177,13 @@ px_step px_lookup_bind_renew(px_session *session, px_statement *statement)
 {
     if (!px_lookup_bind_is(statement))
         return PX_STEP_DONE;
-    px_catalog *catalog = px_schema_probe_now(session);
-    if (catalog == NULL || !px_sync_state(session, catalog))
-        return PX_STEP_LATER;
-    if (statement->lookups->copy != NULL && px_schema_probe_doubts(session, catalog))
-        return PX_STEP_LATER; /* Nothing in a COPY would notice that its table has changed. */
+    px_catalog *catalog;
+    px_step step = px_schema_probe_verified(session, &catalog);
+    if (step == PX_STEP_DONE && statement->lookups->copy != NULL)
+        /* Nothing in a COPY would notice that its table has changed. */
+        step = px_schema_probe_recheck(session, catalog);
+    if (step != PX_STEP_DONE)
+        return step;
     bool holds = px_lookups_hold(statement->lookups, catalog);
     if (statement->passthrough.changes_key && (!holds || is_moved(session, statement)))
         return refuse_change(session, "whose key is updated");
@@ -257,7 +259,7 @@ px_step px_lookup_bind_bind(px_session *session, const px_statement *statement,
         return px_prepare_refuse(session, NULL, &error);
     px_step step = use_link(session);
     if (step == PX_STEP_DONE && ask_types(session, bind->statement, lookups))
-        return PX_STEP_LATER;
+        return PX_WAIT_IDLE;
     if (step != PX_STEP_DONE)
         return step;
     pgw_buf out = {0};

@@ -2,7 +2,7 @@
 
 #include "proxy/client/link/schema_probe.h"
 #include "proxy/client/link/sync_state.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/client/standing/passthrough_writes.h"
 #include "proxy/ingest/plan_cache.h"
 #include "rewrite/statement/script/script.h"
@@ -62,13 +62,13 @@ px_step px_passthrough_migrated(px_session *session, px_statement *statement)
     pgw_slice text = px_statements_kept_text(&statement->parse);
     if (!passthrough->stores || text.len == 0 || was_read_by(session, passthrough, NULL))
         return PX_STEP_DONE;
-    px_catalog *catalog = px_schema_probe_now(session);
-    if (catalog == NULL)
-        return PX_STEP_LATER;
-    if (was_read_by(session, passthrough, catalog))
-        return PX_STEP_DONE;
-    if (!px_sync_state(session, catalog))
-        return PX_STEP_LATER;
+    px_catalog *catalog;
+    px_step step = px_schema_probe_now(session, &catalog);
+    if (step != PX_STEP_DONE || was_read_by(session, passthrough, catalog))
+        return step;
+    step = px_sync_state(session, catalog);
+    if (step != PX_STEP_DONE)
+        return step;
     pgw_arena arena = {0};
     px_state_view(session, catalog, &view);
     rw_script_parse(pgw_arena_copy(&arena, text), &view, &session->who.identity->env,
@@ -87,13 +87,13 @@ px_step px_passthrough_renew(px_session *session, px_statement *statement, pgw_s
     if (passthrough == NULL || !passthrough->stores || passthrough->changes_key ||
         passthrough->stale || was_read_by(session, passthrough, NULL))
         return PX_STEP_DONE;
-    px_catalog *catalog = px_schema_probe_now(session);
-    if (catalog == NULL)
-        return PX_STEP_LATER;
-    if (was_read_by(session, passthrough, catalog) && !behind)
-        return PX_STEP_DONE;
-    if (!px_sync_state(session, catalog))
-        return PX_STEP_LATER;
+    px_catalog *catalog;
+    px_step step = px_schema_probe_now(session, &catalog);
+    if (step != PX_STEP_DONE || (was_read_by(session, passthrough, catalog) && !behind))
+        return step;
+    step = px_sync_state(session, catalog);
+    if (step != PX_STEP_DONE)
+        return step;
     px_state_view(session, catalog, &view);
     pgw_slice text = text_of(statement);
     passthrough->stale = behind || text.len == 0 || is_other(session, passthrough, text, &view);

@@ -14,7 +14,7 @@ px_step px_passthrough_renew(px_session *session, px_statement *statement, pgw_s
                              bool behind);
 
 /* Whether the statement, without a plan, is an INSERT into a table that has its hash by now, by a
- * migration (`keyspread migrate`). DONE: it is none; LATER: the session waits; PASS: it is one. */
+ * migration (`keyspread migrate`). DONE: it is none; PASS: it is one. */
 px_step px_passthrough_migrated(px_session *session, px_statement *statement);
 
 #endif

@@ -2,16 +2,17 @@
 
 #include "proxy/client/answer/refuse.h"
 #include "proxy/client/core/settings.h"
-#include "proxy/client/core/shared_plan.h"
 #include "proxy/client/link/schema_probe.h"
 #include "proxy/client/link/sync_state.h"
 #include "proxy/client/prepared/forward.h"
 #include "proxy/client/prepared/kept_key.h"
 #include "proxy/client/standing/changes.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/client/standing/names.h"
 #include "proxy/client/standing/script.h"
 #include "proxy/client/standing/passthrough_writes.h"
+#include "proxy/ingest/blockers.h"
+#include "proxy/ingest/plan_cache.h"
 #include "rewrite/insert/typed.h"
 #include "rewrite/statement/script/script.h"
 #include "rewrite/statement/special/explain_query.h"
@@ -20,25 +21,25 @@
 
 px_step px_prepare_link(px_session *session)
 {
-    if (session->group.count > 0 && !px_forward_group(session))
-        return PX_STEP_LATER;
-    return px_session_need_link(session) ? PX_STEP_DONE : PX_STEP_LATER;
+    px_step step = px_forward_group(session);
+    return step == PX_STEP_DONE ? px_session_need_link(session) : step;
 }
 
 /* Sends what is held first; where held messages get other plans, those before the refused one. */
-static bool forward_before(px_session *session)
+static px_step forward_before(px_session *session)
 {
     if (session->hand.replans > 0)
         return px_forward_held(session, session->hand.replans - 1);
-    return session->group.count == 0 || px_forward_group(session);
+    return px_forward_group(session);
 }
 
 px_step px_prepare_refuse(px_session *session, const pgw_slice *parsed, const pgw_error *error)
 {
-    if (!forward_before(session))
-        return PX_STEP_LATER;
-    if (!px_session_idle(session) && !px_session_need_link(session))
-        return PX_STEP_LATER;
+    px_step step = forward_before(session);
+    if (step == PX_STEP_DONE)
+        step = px_session_need_link_unless_idle(session);
+    if (step != PX_STEP_DONE)
+        return step;
     if (parsed != NULL && parsed->len == 0)
         px_names_drop_unnamed(session);
     px_refuse(session, error, true);
@@ -47,8 +48,11 @@ px_step px_prepare_refuse(px_session *session, const pgw_slice *parsed, const pg
 
 static px_step refuse_unread(px_session *session, const pgw_parse *parse, const pgw_error *error)
 {
-    if (!forward_before(session) || !px_session_need_link(session))
-        return PX_STEP_LATER;
+    px_step step = forward_before(session);
+    if (step == PX_STEP_DONE)
+        step = px_session_need_link(session);
+    if (step != PX_STEP_DONE)
+        return step;
     if (parse->name.len == 0)
         px_names_drop_unnamed(session);
     px_refuse_unread(session, parse->query, error, true);
@@ -61,11 +65,12 @@ static px_step refuse_text(px_session *session, const pgw_parse *parse, const px
 {
     if (px_refuse_hears(session, parse->query, 1))
         return refuse_unread(session, parse, error);
-    if (px_schema_probe_doubts(session, catalog))
-        return PX_STEP_LATER;
-    px_step step = px_prepare_refuse(session, &parse->name, error);
+    px_step step = px_schema_probe_recheck(session, catalog);
+    if (step != PX_STEP_DONE)
+        return step;
+    step = px_prepare_refuse(session, &parse->name, error);
     if (step == PX_STEP_DONE)
-        px_session_set_doubted(session, false);
+        px_session_set_rechecked(session, false);
     return step;
 }
 
@@ -245,6 +250,35 @@ static const pgw_error *first_refusal(const rw_script *script)
     return script->statements[i].error;
 }
 
+/* Sees to it that what is known of the session is no guess, as far as this text needs it. */
+static px_step verify(px_session *session, const rw_script *script, bool writes,
+                      const px_catalog *catalog)
+{
+    if (script->refused || script->inserts > 0 || writes)
+        return px_sync_state(session, catalog);
+    return script->escapes && catalog->count > 0 ? px_sync_state_escapes(session, catalog)
+                                                 : PX_STEP_DONE;
+}
+
+/* Has a text pass that is prepared here, unless `again`, and notes what it does. */
+static px_step pass_noted(px_session *session, pgw_slice text, const rw_script *script,
+                          const rw_statement *only, const px_catalog *catalog, bool again)
+{
+    px_step step = script->unseen || (only != NULL && only->copy != NULL)
+                       ? px_schema_probe_recheck(session, catalog)
+                       : PX_STEP_DONE;
+    if (step != PX_STEP_DONE)
+        return step;
+    if (script->effects == 0)
+        return PX_STEP_PASS;
+    note_names(session, script, only, text, catalog);
+    step = again ? PX_STEP_PASS : px_prepare_link(session);
+    if (step != PX_STEP_DONE)
+        return step;
+    note_prepared_effects(session, text, script);
+    return PX_STEP_PASS;
+}
+
 /* A text seen for the first time: its plan, or what else is to become of it. The arena is given
  * away. */
 static px_step make_plan(px_session *session, const pgw_parse *parse, const uint32_t *declared,
@@ -260,19 +294,18 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
     const pgw_env *now = &session->who.identity->env;
     rw_script_parse(text, view, now, &session->worker->plans->shapes, &arena, &script);
     rw_explain_query(text, view, now, &arena, &script);
-    px_step step = PX_STEP_PASS;
     const rw_statement *only = px_kept_key_read(&script, types, &arena);
     px_own_set_ordinary(&session->own, only != NULL ? only->warning : 0);
     bool changes_key = only != NULL && only->change != NULL;
     bool sets_key = changes_key || (only != NULL && only->same_count > 0);
     bool lookup_bind = only != NULL && rw_statement_is_changed(only) && !again &&
                        (only->defines || !px_changes_unseen(session));
-    if ((script.refused || script.inserts > 0 || sets_key || lookup_bind) &&
-        !px_sync_state(session, catalog)) {
-        step = PX_STEP_LATER;
-    } else if (script.escapes && catalog->count > 0 && !px_sync_state_escapes(session, catalog)) {
-        step = PX_STEP_LATER;
-    } else if (script.refused) {
+    px_step step = verify(session, &script, sets_key || lookup_bind, catalog);
+    if (step != PX_STEP_DONE) {
+        pgw_arena_free(&arena);
+        return step;
+    }
+    if (script.refused) {
         step = refuse_text(session, parse, catalog, first_refusal(&script));
     } else if ((sets_key && !note_key(session, text, only, types, &error)) ||
                (lookup_bind && only->defines && !has_room(session, text, &error))) {
@@ -285,26 +318,36 @@ static px_step make_plan(px_session *session, const pgw_parse *parse, const uint
         *plan = plan_of_insert(session, arena, only, (px_source){catalog, view}, types, &error);
         if (*plan == NULL)
             return refuse_text(session, parse, catalog, &error);
-        px_session_set_doubted(session, false);
+        px_session_set_rechecked(session, false);
         return PX_STEP_DONE;
-    } else if ((script.unseen || (only != NULL && only->copy != NULL)) &&
-               px_schema_probe_doubts(session, catalog)) {
-        step = PX_STEP_LATER;
-    } else if (script.effects != 0) {
-        note_names(session, &script, only, text, catalog);
-        if (!again && px_prepare_link(session) == PX_STEP_LATER)
-            step = PX_STEP_LATER;
-        else if (!again)
-            note_prepared_effects(session, text, &script);
+    } else {
+        step = pass_noted(session, text, &script, only, catalog, again);
     }
     if (lookup_bind && step == PX_STEP_PASS)
         keep_lookups(session, text, only, catalog, types);
     if (only != NULL && step == PX_STEP_PASS && !again)
         keep_reads(session, only, catalog);
     if (step == PX_STEP_PASS)
-        px_session_set_doubted(session, false);
+        px_session_set_rechecked(session, false);
     pgw_arena_free(&arena);
     return step;
+}
+
+/* Whether the session has the plan in common with its worker's others. In one that may have
+ * temporary types a cast means what it means nowhere else, and so may the types of parameters that
+ * its plans were described with. */
+static bool is_for_all(const px_session *session, const px_plan *plan)
+{
+    px_standing standing = px_session_standing(session);
+    return !px_blocker_has_names(&standing, plan->insert);
+}
+
+/* The worker's plan of this id, not counted; NULL: there is none, or it may be another in this
+ * session. */
+static px_plan *shared_plan(const px_session *session, px_plan_id id)
+{
+    px_plan *plan = px_plan_find(session->worker->plans, id);
+    return plan != NULL && is_for_all(session, plan) ? plan : NULL;
 }
 
 uint32_t *px_prepare_types(const pgw_parse *parse)
@@ -339,19 +382,19 @@ px_step px_prepare(px_session *session, const pgw_parse *parse, px_plan **plan)
     rw_catalog view;
     px_plan *old = *plan;
     *plan = NULL;
-    px_catalog *catalog = px_schema_probe_catalog(session, parse->query);
-    if (catalog == NULL)
-        return PX_STEP_LATER;
+    px_catalog *catalog;
+    px_step step = px_schema_probe_catalog(session, parse->query, &catalog);
+    if (step != PX_STEP_DONE)
+        return step;
     px_state_view(session, catalog, &view);
     uint32_t *declared = px_prepare_types(parse);
     px_plan_id id =
         px_plan_id_of(parse->query, declared, parse->type_count, session->who.identity, catalog);
-    px_step step = PX_STEP_DONE;
     bool usual = view.unqualified == NULL; /* only then is a plan of others right */
-    *plan = usual ? px_shared_plan(session, id) : NULL;
-    if (*plan != NULL && !px_sync_state(session, catalog)) {
+    *plan = usual ? shared_plan(session, id) : NULL;
+    step = *plan != NULL ? px_sync_state(session, catalog) : PX_STEP_DONE;
+    if (step != PX_STEP_DONE) {
         *plan = NULL;
-        step = PX_STEP_LATER;
     } else if (*plan != NULL && px_prepare_is_unsynced(session)) {
         *plan = NULL;
         step = px_prepare_refuse_unsynced(session, &parse->name);
@@ -360,8 +403,8 @@ px_step px_prepare(px_session *session, const pgw_parse *parse, px_plan **plan)
     } else {
         *plan = old;
         step = make_plan(session, parse, declared, catalog, &view, plan);
-        if (*plan != NULL && usual)
-            px_shared_plan_keep(session, id, *plan);
+        if (*plan != NULL && usual && is_for_all(session, *plan))
+            px_plan_remember(session->worker->plans, id, *plan);
     }
     free(declared);
     if (old == NULL && *plan != NULL && is_too_much(session, parse->name, *plan)) {

@@ -1,12 +1,12 @@
 #include "proxy/client/prepared/prepare_again.h"
 
-#include "proxy/client/core/constants.h"
+#include "proxy/backend/schema/schema.h"
 #include "proxy/client/link/schema_probe.h"
 #include "proxy/client/link/sync_state.h"
 #include "proxy/client/prepared/prepare.h"
 #include "proxy/client/prepared/passthrough_renew.h"
 #include "proxy/client/standing/describe.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/client/standing/names.h"
 #include "rewrite/insert/returned.h"
 
@@ -109,10 +109,8 @@ static px_step settle_again(px_session *session, const pgw_parse *parse, px_plan
     if (!rw_insert_returns_same(old->insert, fresh->insert) || !px_plan_keeps_rows(fresh, old))
         return refuse_other_result(session);
     if (ours && px_statements_on_link(statements, statement) && is_unsure(statement) &&
-        !infers_by_place(old->insert, fresh->insert) && !px_session_aborted(session)) {
-        px_describe_again(session, statement);
-        return PX_STEP_LATER;
-    }
+        !infers_by_place(old->insert, fresh->insert) && !px_session_aborted(session))
+        return px_describe_again(session, statement);
     close_on_link(session, parse->name);
     px_statements_put(statements, parse->name, fresh, false)->generation =
         session->known.generation;
@@ -136,10 +134,34 @@ static bool is_as_it_was(const px_session *session, const px_statement *statemen
             px_identity_shares(plan->identity, session->who.identity));
 }
 
+/* Whether the statement, prepared anew, would read its constants otherwise, even if only other
+ * tables have changed: DateStyle, IntervalStyle and TimeZone are those of when it was prepared. */
+static bool reads_constants_otherwise(const px_session *session, const px_statement *statement)
+{
+    return statement->plan != NULL && px_statement_reads(statement) &&
+           !px_identity_reads_alike(statement->plan->identity, session->who.identity);
+}
+
+/* Whether what the link has is still right: its table is what it was, and its name means it. */
+static bool is_right_there(const px_session *session, const px_statement *statement,
+                           const px_catalog *catalog)
+{
+    const rw_table *table = statement->plan->insert->table;
+    bool same = false;
+    for (size_t i = 0; i < catalog->count && !same; i++)
+        same = catalog->tables[i]->oid == table->oid && px_schema_same(catalog->tables[i], table);
+    return same && statement->generation == session->known.generation &&
+           px_plan_is_in_zone(statement->plan, session->who.identity) &&
+           px_statements_on_link(&session->names.statements, statement);
+}
+
 static px_step refuse_constants(px_session *session)
 {
     pgw_error error;
-    px_constants_refuse(&error);
+    pgw_fail(
+        &error, "0A000",
+        "DateStyle, IntervalStyle or TimeZone is another than when the statement was prepared");
+    pgw_error_hint(&error, "Prepare it again, or give its dates and times as parameters.");
     return px_prepare_refuse(session, NULL, &error);
 }
 
@@ -152,30 +174,29 @@ static px_step plan_again(px_session *session, pgw_slice name, px_plan *old,
     pgw_parse parse = {name, px_plan_client_text(old), pgw_slice_buf(&types), count};
     px_state_parse(session, PX_UNREAD)->moving = true;
     px_plan *fresh = old;
-    bool doubted = session->hand.doubted; /* the Bind at hand goes on, and keeps its mark */
+    bool rechecked = session->hand.rechecked; /* the Bind at hand goes on, and keeps its mark */
     px_step step = px_prepare(session, &parse, &fresh);
-    if (doubted)
-        px_session_set_doubted(session, true);
+    if (rechecked)
+        px_session_set_rechecked(session, true);
+    bool passes = fresh == NULL && step == PX_STEP_PASS;
+    if (passes)
+        step = session->hand.replans == 0 ? px_prepare_link(session) : PX_STEP_DONE;
     if (fresh != NULL)
         step = settle_again(session, &parse, old, fresh);
-    else if (step == PX_STEP_PASS && session->hand.replans == 0 &&
-             px_prepare_link(session) == PX_STEP_LATER)
-        step = PX_STEP_LATER;
-    else if (step == PX_STEP_PASS)
+    else if (passes && step == PX_STEP_DONE)
         step = become_passthrough(session, &parse, old, catalog);
     px_plan_drop(fresh);
     pgw_buf_free(&types);
     return step;
 }
 
-/* A text of which there is a plan names a table of the configuration that it was made by. NULL: the
- * session waits. */
-static const px_catalog *catalog_for(px_session *session, const px_statement *statement,
-                                     const px_plan *plan)
+/* A text of which there is a plan names a table of the configuration that it was made by. */
+static px_step find_catalog(px_session *session, const px_statement *statement, const px_plan *plan,
+                            px_catalog **catalog)
 {
     bool named = statement->plan != NULL && plan->catalog->config == session->worker->config;
-    return named ? px_schema_probe_now(session)
-                 : px_schema_probe_catalog(session, px_plan_client_text(plan));
+    return named ? px_schema_probe_now(session, catalog)
+                 : px_schema_probe_catalog(session, px_plan_client_text(plan), catalog);
 }
 
 /* A statement that was prepared when its table had no hash gets a plan, by the Parse that was kept
@@ -193,9 +214,9 @@ static px_step plan_migrated(px_session *session, pgw_slice name, px_statement *
     pgw_slice kept = pgw_arena_copy(&arena, pgw_slice_buf(&(*statement)->parse)),
               own = pgw_arena_copy(&arena, name);
     kept = (pgw_slice){kept.ptr + PGW_HEADER, kept.len - PGW_HEADER};
-    bool doubted = session->hand.doubted; /* the Bind at hand goes on, and keeps its mark */
+    bool rechecked = session->hand.rechecked; /* the Bind at hand goes on, and keeps its mark */
     step = pgw_parse_decode(kept, &parse) ? px_prepare(session, &parse, &fresh) : PX_STEP_DONE;
-    px_session_set_doubted(session, session->hand.doubted || doubted);
+    px_session_set_rechecked(session, session->hand.rechecked || rechecked);
     if (fresh != NULL) {
         close_on_link(session, own);
         px_statements_put(&session->names.statements, own, fresh, false)->generation =
@@ -212,23 +233,22 @@ px_step px_prepare_again(px_session *session, pgw_slice name, px_statement **sta
     px_plan *old = plan_of(*statement);
     if (old == NULL)
         return plan_migrated(session, name, statement);
-    const px_catalog *catalog = catalog_for(session, *statement, old);
-    if (catalog == NULL)
-        return PX_STEP_LATER;
-    if (px_prepare_is_unsynced(session))
+    px_catalog *catalog;
+    px_step step = find_catalog(session, *statement, old, &catalog);
+    if (step == PX_STEP_DONE && px_prepare_is_unsynced(session))
         return px_prepare_refuse_unsynced(session, NULL);
-    if (!px_sync_state(session, catalog))
-        return PX_STEP_LATER;
-    if (is_as_it_was(session, *statement, catalog))
-        return PX_STEP_DONE;
-    if (px_constants_are_others(session, *statement))
-        return px_constants_stay(session, *statement, catalog) ? PX_STEP_DONE
-                                                               : refuse_constants(session);
+    if (step == PX_STEP_DONE)
+        step = px_sync_state(session, catalog);
+    if (step != PX_STEP_DONE || is_as_it_was(session, *statement, catalog))
+        return step;
+    if (reads_constants_otherwise(session, *statement))
+        return is_right_there(session, *statement, catalog) ? PX_STEP_DONE
+                                                            : refuse_constants(session);
     px_plan_take(old);
     pgw_arena arena = {0};
     pgw_slice kept =
         pgw_arena_copy(&arena, name); /* a refusal drops the group, and the name in it */
-    px_step step = plan_again(session, kept, old, catalog);
+    step = plan_again(session, kept, old, catalog);
     *statement = px_statements_find(&session->names.statements, kept);
     pgw_arena_free(&arena);
     px_plan_drop(old);

@@ -73,9 +73,10 @@ static bool is_simple(const rw_insert *insert)
 bool px_raw_parse_fits(const px_session *session, const px_client_message *decoded,
                        const px_plan *plan)
 {
-    return decoded->as.parse.name.len > 0 && session->hand.told.len == 0 && plan->asked == NULL &&
-           plan->refusal == NULL && !plan->hash_at_bind && is_simple(plan->insert) &&
-           is_harmless(plan->insert->table) && is_only_prepared(session, decoded->as.parse.name);
+    return decoded->as.parse.name.len > 0 && session->hand.rewritten.len == 0 &&
+           plan->asked == NULL && plan->refusal == NULL && !plan->hash_at_bind &&
+           is_simple(plan->insert) && is_harmless(plan->insert->table) &&
+           is_only_prepared(session, decoded->as.parse.name);
 }
 
 void px_raw_parse_parse(px_session *session, const px_client_message *decoded, px_plan *plan)

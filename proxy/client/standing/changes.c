@@ -49,7 +49,7 @@ px_catalog *px_changes_own(const px_session *session)
     return inside ? session->ddl.catalog : NULL;
 }
 
-const px_catalog *px_changes_told(const px_session *session)
+const px_catalog *px_changes_for_errors(const px_session *session)
 {
     px_seen seen;
     const px_catalog *own = px_changes_own(session);
@@ -109,9 +109,9 @@ void px_changes_see(px_session *session, px_catalog *catalog)
     session->ddl.catalog = catalog;
 }
 
-void px_changes_doubt_from(px_session *session, uint64_t at)
+void px_changes_recheck_from(px_session *session, uint64_t at)
 {
-    session->ddl.doubts_from = at;
+    session->ddl.recheck_from = at;
 }
 
 bool px_changes_unseen(const px_session *session)

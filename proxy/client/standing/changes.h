@@ -39,7 +39,7 @@ bool px_changes_unseen(const struct px_session *session);
 px_catalog *px_changes_own(const struct px_session *session);
 /* The tables that an error is told by: those of px_changes_own(), or what all others see, right or
  * not; NULL: nothing is known. */
-const px_catalog *px_changes_told(const struct px_session *session);
+const px_catalog *px_changes_for_errors(const struct px_session *session);
 /* Sync is sent: the group at hand ends, and with it what it has seen. */
 void px_changes_synced(struct px_session *session);
 /* To be called when what this session did to the schema is done, or perhaps is. */
@@ -49,7 +49,7 @@ void px_changes_end_portals(struct px_session *session);
 /* The session's own transaction sees these tables, which are given away. */
 void px_changes_see(struct px_session *session, px_catalog *catalog);
 /* A wrong value has the tables looked at again from `at` on; px_worker_now(). */
-void px_changes_doubt_from(struct px_session *session, uint64_t at);
+void px_changes_recheck_from(struct px_session *session, uint64_t at);
 /* Forgets what the session's own transaction has made of the tables. */
 void px_changes_forget(struct px_session *session);
 /* A statement of the transaction names configured tables, which it may lock. */

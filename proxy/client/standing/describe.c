@@ -20,7 +20,7 @@ static px_reply *send_describe(px_session *session, pgw_slice name, px_plan *pla
     return reply;
 }
 
-void px_describe(px_session *session, pgw_slice name, px_plan *plan, bool sync)
+px_step px_describe(px_session *session, pgw_slice name, px_plan *plan, bool sync)
 {
     pgw_buf out = {0};
     send_describe(session, name, plan)->describe_plan = true;
@@ -34,14 +34,14 @@ void px_describe(px_session *session, pgw_slice name, px_plan *plan, bool sync)
     }
     px_session_send(session, &out);
     pgw_buf_free(&out);
-    px_session_set_wait(session, PX_WAIT_DESCRIBE);
+    return PX_WAIT_DESCRIBE;
 }
 
-void px_describe_again(px_session *session, px_statement *statement)
+px_step px_describe_again(px_session *session, px_statement *statement)
 {
     px_plan *plan = px_plan_undescribed(statement->plan);
     px_statements_replan(&session->names.statements, statement, plan);
-    px_describe(session, statement->entry.name, plan, !session->own.unsynced);
+    return px_describe(session, statement->entry.name, plan, !session->own.unsynced);
 }
 
 void px_describe_refused(px_session *session)
@@ -50,7 +50,7 @@ void px_describe_refused(px_session *session)
     px_pending_skip(&session->pending, true);
     if (session->own.unsynced)
         /* No ReadyForQuery comes before that of the client's own Sync. */
-        px_session_set_wait(session, PX_WAIT_NOTHING);
+        px_session_end_wait(session, PX_WAIT_DESCRIBE);
 }
 
 /* ---- who does not wait ---- */
@@ -111,21 +111,20 @@ void px_describe_give_up(px_session *session)
 }
 
 /* Claims a statement for this session, which asks for all that come with it, so that a thousand do
- * not open a thousand links. False: another session has. */
-static bool claim(px_session *session, px_plan *plan)
+ * not open a thousand links. */
+static px_step claim(px_session *session, px_plan *plan)
 {
     if (session->names.describing == plan)
-        return true;
-    if (plan->describing) {
+        return PX_STEP_DONE;
+    if (plan->describing) { /* another session asks */
         plan->awaited = true;
-        px_session_set_wait(session, PX_WAIT_TURN);
-        return false;
+        return PX_WAIT_TURN;
     }
     px_describe_give_up(session);
     px_prepared_names_describe(&session->names, plan);
     plan->describing = true;
     px_plan_take(plan);
-    return true;
+    return PX_STEP_DONE;
 }
 
 /* Whether the backend has to describe a held statement, which is new to it. One that others have
@@ -143,24 +142,24 @@ static bool is_to_be_described(const px_session *session, const px_held *held, b
            (px_plan_may_change(plan) && answered_only && !held->on_link && session->own.ready);
 }
 
-bool px_describe_group(px_session *session, bool keys)
+px_step px_describe_group(px_session *session, bool keys)
 {
     px_group *group = &session->group;
     for (size_t i = 0; i < group->count; i++) {
         px_plan *plan = group->held[i].plan;
         if (!is_to_be_described(session, &group->held[i], keys))
             continue;
-        if (!plan->described && !claim(session, plan))
-            return false;
-        if (!px_session_need_link_to_ask(session))
-            return false;
+        px_step step = plan->described ? PX_STEP_DONE : claim(session, plan);
+        if (step == PX_STEP_DONE)
+            step = px_session_need_link_to_ask(session);
+        if (step != PX_STEP_DONE)
+            return step;
         pgw_slice name = group->held[i].decoded->as.parse.name;
         if (session->write_groups.repeated && name.len > 0)
             px_names_close_unsynced(session, name);
         px_names_parse(session, name, plan, true);
-        px_describe(session, name, plan, true);
         px_group_set_on_link(group, i, true);
-        return false;
+        return px_describe(session, name, plan, true);
     }
-    return true;
+    return PX_STEP_DONE;
 }

@@ -2,7 +2,7 @@
 
 #include "protocol/frontend.h"
 #include "proxy/client/core/session.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "proxy/client/standing/passthrough_writes.h"
 #include "rewrite/hash/table.h"
 #include "rewrite/lex/executed.h"

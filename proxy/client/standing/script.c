@@ -4,7 +4,7 @@
 #include "proxy/client/core/session.h"
 #include "proxy/client/core/settings.h"
 #include "proxy/client/standing/changes.h"
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 #include "rewrite/statement/script/script.h"
 #include "rewrite/statement/special/evaluated.h"
 #include "rewrite/statement/words/reach.h"

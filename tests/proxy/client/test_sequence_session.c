@@ -31,7 +31,7 @@ static int teardown(void **state)
     (void)state;
     px_identity_drop(session->who.identity);
     px_statements_free(&session->names.statements);
-    pgw_buf_free(&session->hand.told);
+    pgw_buf_free(&session->hand.rewritten);
     free(session->known.drawn);
     free(session);
     return 0;
@@ -123,7 +123,7 @@ static bool tells(char type, const char *text, const char *expected)
         pgw_buf_add_i16(&out, 0);
     assert_true(pgw_end(&out, begun));
     pgw_slice message = pgw_slice_buf(&out);
-    bool told = px_sequence_session_tell(session, type, &message);
+    bool told = px_sequence_session_rewrite(session, type, &message);
     if (told) {
         size_t at = PGW_HEADER + (type == 'P');
         assert_int_equal(message.ptr[0], type);
@@ -150,7 +150,7 @@ static void what_asks_is_told(void **state)
     assert_int_equal(session->known.touched, 0);
     assert_true(tells('Q', asks, told));
     assert_int_equal(session->known.touched, 0);
-    pgw_buf_clear(&session->hand.told); /* another message is at hand */
+    pgw_buf_clear(&session->hand.rewritten); /* another message is at hand */
     assert_true(tells('P', asks, told));
     assert_int_equal(session->known.touched, RW_EFFECT_DRAWS);
     assert_true(tells('P', "what is at hand was told before", told));
@@ -187,8 +187,8 @@ static void what_was_told_is_prepared_anew(void **state)
         assert_false(px_statements_on_link(all, told));
         assert_true(px_statements_on_link(all, plain));
         assert_true(px_statements_on_link(all, unkept));
-        assert_false(told->told);
-        assert_false(session->known.told);
+        assert_false(told->has_drawn);
+        assert_false(session->known.has_drawn);
         px_statements_move(all, told, true); /* as its client wrote it */
         px_sequence_session_here(session, 1, 12);
         assert_true(px_statements_on_link(all, told));

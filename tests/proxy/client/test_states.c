@@ -26,9 +26,9 @@ static void test_states(void **state)
 static void test_one_wait_after_the_other(void **state)
 {
     (void)state;
-    for (int from = 0; from < PX_WAITS; from++)
-        for (int to = 0; to < PX_WAITS; to++)
-            assert_int_equal(px_wait_may_follow((px_wait)from, (px_wait)to),
+    for (int from = 0; from < PX_STEPS; from++)
+        for (int to = 0; to < PX_STEPS; to++)
+            assert_int_equal(px_wait_may_follow((px_step)from, (px_step)to),
                              from == to || from == 0 || to == 0);
 }
 
@@ -46,7 +46,7 @@ static void test_waits_and_facts(void **state)
 {
     (void)state;
     static const struct {
-        px_wait wait;
+        px_step wait;
         unsigned facts;
         bool may;
     } cases[] = {

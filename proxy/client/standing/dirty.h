@@ -1,9 +1,10 @@
 /*
- * doubt: what is sent to a session's own link may change what the session has there. Unless it is
- * proven harmless, it leaves doubt, and a mark of what kind.
+ * dirty: what is sent to a session's own link may change what the session has there. Unless it is
+ * proven harmless, the session's state is dirty, with a mark of what kind, until sync_state.h has
+ * verified it.
  */
-#ifndef PX_DOUBT_H
-#define PX_DOUBT_H
+#ifndef PX_DIRTY_H
+#define PX_DIRTY_H
 
 #include "proxy/backend/catalog/catalog.h"
 #include "proxy/client/core/own_state.h"
@@ -66,8 +67,8 @@ bool px_state_is_unproven(const struct px_session *session);
 
 /* ---- for sync_state.c ---- */
 
-/* The link has answered what the session has there: no doubt is left. */
-void px_state_settled(struct px_session *session);
+/* The link has answered what the session has there: nothing is dirty. */
+void px_state_verified(struct px_session *session);
 /* `known`: the answer is that of the present link, or its kind. */
 void px_state_know(px_state *state, bool known);
 /* `odd`: settings that keyspread cannot follow differ from the start. */
@@ -75,7 +76,7 @@ void px_state_judge(px_state *state, bool odd);
 
 /* Any setting may be another after one of these effects, not only those that are followed. */
 extern const unsigned px_state_boundless;
-/* The effects that leave a doubt, where the configured tables are those of `catalog`. */
+/* The effects that make the state dirty, where the configured tables are those of `catalog`. */
 unsigned px_state_reduced(unsigned effects, const px_catalog *catalog);
 /* Those of RW_EFFECT_RUNS and RW_EFFECT_READS by which code that the database stores may change the
  * session's state. */

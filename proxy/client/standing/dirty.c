@@ -1,4 +1,4 @@
-#include "proxy/client/standing/doubt.h"
+#include "proxy/client/standing/dirty.h"
 
 #include "proxy/client/standing/changes.h"
 #include "proxy/client/core/session.h"
@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Effects that leave a doubt where the database stores code that may leave one. */
+/* Effects that make the state dirty where the database stores code that may change sessions. */
 static const unsigned stored = RW_EFFECT_RUNS | RW_EFFECT_READS;
-static const unsigned doubtful = RW_EFFECT_SETTINGS | RW_EFFECT_NAMES | RW_EFFECT_CALLS |
+static const unsigned dirtying = RW_EFFECT_SETTINGS | RW_EFFECT_NAMES | RW_EFFECT_CALLS |
                                  RW_EFFECT_DISCARD_ALL | RW_EFFECT_RUNS | RW_EFFECT_READS;
 const unsigned px_state_boundless =
     RW_EFFECT_SETTINGS | RW_EFFECT_CALLS | RW_EFFECT_RUNS | RW_EFFECT_READS;
@@ -37,7 +37,7 @@ unsigned px_state_reduced(unsigned effects, const px_catalog *catalog)
 
 bool px_state_is_fresh(const px_state *state, unsigned loud)
 {
-    const unsigned changes = doubtful | RW_EFFECT_TRACKED | RW_EFFECT_OUTPUT;
+    const unsigned changes = dirtying | RW_EFFECT_TRACKED | RW_EFFECT_OUTPUT;
     return (reduced(state->touched, loud) & changes) == 0;
 }
 
@@ -49,18 +49,18 @@ bool px_state_sets_nothing(const px_session *session)
     return true;
 }
 
-/* ---- what leaves doubt ---- */
+/* ---- what makes the state dirty ---- */
 
 void px_state_note(px_session *session, unsigned effects)
 {
     px_state *state = &session->known;
     if (effects & RW_EFFECT_RESUMES)
-        effects |= state->touched & doubtful;
-    state->doubt |= effects & doubtful;
-    state->here |= effects & doubtful;
+        effects |= state->touched & dirtying;
+    state->dirty |= effects & dirtying;
+    state->here |= effects & dirtying;
     state->touched |= effects;
     if (effects & RW_EFFECT_TRANSACTION)
-        state->doubt |= state->here;
+        state->dirty |= state->here;
     if (effects & (RW_EFFECT_STATE))
         px_own_keep_state(&session->own);
 }
@@ -218,16 +218,16 @@ void px_state_ended(px_session *session)
     px_state *state = &session->known;
     if (session->own.status != 'I' || session->own.unsynced || session->pending.replies.count > 1)
         return;
-    state->doubt |= state->here;
+    state->dirty |= state->here;
     state->here = state->bound = 0;
     if (session->ddl.portal)
         px_changes_end_portals(session);
 }
 
-void px_state_settled(px_session *session)
+void px_state_verified(px_session *session)
 {
     px_state *state = &session->known;
-    state->doubt = 0;
+    state->dirty = 0;
     if (session->own.status == 'I' && !session->own.unsynced)
         state->here = 0;
 }
@@ -244,7 +244,7 @@ void px_state_judge(px_state *state, bool odd)
 
 static void forget(px_state *state)
 {
-    state->doubt = state->here = state->touched = state->bound = 0;
+    state->dirty = state->here = state->touched = state->bound = 0;
     state->known = state->odd = false;
 }
 
@@ -262,9 +262,9 @@ void px_state_discard(px_session *session)
 {
     px_state *state = &session->known;
     bool alone = session->pending.replies.count <= 1;
-    unsigned later = alone ? 0 : state->doubt;
+    unsigned later = alone ? 0 : state->dirty;
     forget(state);
-    state->doubt = later;
+    state->dirty = later;
 }
 
 void px_state_free(px_state *state)
@@ -285,7 +285,7 @@ static bool is_replaceable(const px_session *session, unsigned loud)
     const px_state *state = &session->known;
     const unsigned kept = RW_EFFECT_SETTINGS | RW_EFFECT_CALLS | RW_EFFECT_WRITES |
                           RW_EFFECT_RESUMES | RW_EFFECT_OUTPUT | RW_EFFECT_STATE;
-    unsigned open = state->doubt & doubtful & ~stored;
+    unsigned open = state->dirty & dirtying & ~stored;
     /* Constants of statements were read by earlier settings, which only this link has. */
     bool read = session->names.statements.reading > 0;
     return (state->touched & (kept | loud | (read ? RW_EFFECT_TRACKED : 0))) == 0 && open == 0;
