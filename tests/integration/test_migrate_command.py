@@ -362,10 +362,12 @@ class Migrate(MigrateCase):
         self.more(writers)
         if not self.killed("--back", 100):
             self.migrate("--back")
+        self.more(writers)
         keyspread.reload({**keyspread.config, "tables": []})
         self.more(writers)
         for writer in writers:
             writer.stop()
+        self.assertEqual([writer.again for writer in writers], [[]] * len(writers))
         self.check_ledger(done + writers)
         self.assertEqual(self.picture(), before)
         self.assertEqual(self.admin("select nspname from pg_namespace where nspname like 'keyspread%'"), [])
@@ -555,12 +557,69 @@ class Migrate(MigrateCase):
         self.more(writers)
         self.assertRegex(self.run_command("migrate", file, "--cutover").stdout, r"Writers have waited for \d+\.\d\d s")
         self.more(writers)
+        for name in names:
+            self.assertRegex(self.run_command("verify", file, name).stdout, "wrong: 0\nmissing: 0\n")
+        self.run_command("migrate", file, "--back")
+        self.more(writers)
+        # A configuration that is read again changes nothing, for the tables are still ordinary ones in the database.
+        for it, named in ((keyspreads[0], tables), (keyspreads[1], [])):
+            it.reload({**it.config, "tables": named})
+        self.more(writers)
         for writer in writers:
             writer.stop()
         self.assertEqual([writer.again for writer in writers], [[]] * len(writers))
         self.assertEqual(self.stored(), {key: order for writer in writers for key, order in writer.orders.items()})
-        for name in names:
-            self.assertRegex(self.run_command("verify", file, name).stdout, "wrong: 0\nmissing: 0\n")
+
+    @harness.proxied
+    def test_the_way_back_of_all_statements(self):
+        """What was prepared before, in each way, goes on by the table that has lost its hash, and a configuration that names it stays."""
+        for partitions in ({"uniform": 3}, {"buckets": 16}):
+            with self.subTest(partitions):
+                self.admin("create table log (id int); create table one (id int primary key, n serial, t text);"
+                           "insert into one (id, t) select k, 'old' from generate_series(1, 10) k")
+                self.partitions = partitions
+                self.migrate("--run", names=["one"])
+                keyspread = harness.Keyspread(self.config(["one"]))
+                self.addCleanup(keyspread.stop)
+                session, open_one = (wire.Wire(("127.0.0.1", keyspread.port)) for _ in range(2))
+                for it in (session, open_one):
+                    self.addCleanup(it.close)
+                    it.login(harness.USER, "app")
+                session.rows("insert into one values (-1)")
+                self.migrate("--back", names=["one"])  # before the cutover
+                session.rows("delete from one where id = -1")
+                self.migrate("--run", names=["one"])
+                self.migrate("--cutover", names=["one"])
+                statements = {"insert": ("insert into one (id, t) values ($1, 'x')", 20), "put": ("insert into one (id, t) values ($1, 'x') on conflict (id) do update"
+                              " set t = 'put' returning *", 1), "read": ("select * from one where id = $1", 2), "set": ("update one set t = 'set' where id = $1", 3),
+                              "remove": ("delete from one where id = $1 returning id", 4), "rest": ("select count(*) from one o where o.id = $1", 5)}
+                done = lambda answer, text: self.assertIsNone(wire.error_of(answer), (text, answer))
+
+                def each(first):
+                    """Each statement as a Parse and, as far as that can be, as PREPARE, which are made by the first of these calls."""
+                    for name, (text, key) in statements.items():
+                        value = str(key if first or name != "insert" else key + 1)
+                        begin = [wire.parse(name, text)] if first else []
+                        done(session.ask(*begin, wire.bind("", name, [value.encode()]), wire.execute(), wire.sync()), text)
+                        if name not in ("insert", "put"):
+                            done(session.query(f"prepare sql_{name} (int) as {text}") if first else [], text)
+                            done(session.query(f"execute sql_{name} ({value})"), text)
+
+                each(first=True)
+                done(open_one.query("begin; insert into log values (1)"), "begin")
+                self.migrate("--back", names=["one"])
+                done(open_one.query("insert into one (id, t) values (30, 'x')"), "in a transaction")
+                done(open_one.query("commit"), "commit")
+                each(first=False)
+                for text, key in statements.values():
+                    done(session.query(text.replace("$1", str(key + 100))), text)
+                done(session.ask(wire.query("copy one (id, t) from stdin"), wire.copy_data(b"40\tx\n"), wire.copy_done()), "copy")
+                done(session.query("insert into one (id, t) values (41, 'x'), (42, 'x'); select * from one"), "several")
+                self.assertEqual([column[0] for column in session.query("select * from one where id = 2")[0].columns()], ["id", "n", "t"])
+                expected = [1, 2, 3, 5, 6, 7, 8, 9, 10, 20, 21, 30, 40, 41, 42, 101, 120]
+                self.assertEqual([row[0] for row in self.admin("select id from one order by id")], [str(key) for key in expected])
+                self.assertNotIn("table_unusable", keyspread.lines.text())
+                self.admin("drop table one, log")
 
     @harness.proxied
     def test_a_transaction_that_holds_a_lock_does_not_wait_for_the_switch(self):
