@@ -170,6 +170,108 @@ class Writer(threading.Thread):
         self.join(harness.PATIENCE)
 
 
+class Ledger(threading.Thread):
+    """A client that writes in each way, at its own pace, and keeps what must be there. Its rows are its own; what it empties, too."""
+    tables = """create table items (id bigserial primary key, owner int not null, label text, amount numeric, at timestamptz default now());
+        create table parts (item bigint references items on delete cascade, n int, primary key (item, n));
+        create table tallies_0 (id int primary key, n int); create table tallies_1 (id int primary key, n int);
+        create table tallies_2 (id int primary key, n int); create table tallies_3 (id int primary key, n int)"""
+    keys = {"items": ["id"], "parts": ["item", "n"], **{f"tallies_{number}": ["id"] for number in range(4)}}
+
+    def __init__(self, number, dsn, statements, chance):
+        super().__init__(daemon=True)
+        self.number, self.dsn, self.statements, self.chance = number, dsn, statements, chance
+        self.items, self.parts, self.tally = {}, set(), {}
+        self.drawn, self.next, self.failure = [], 1_000_000_000 * (number + 1), None
+        self.start()
+
+    def run(self):
+        import psycopg2
+        try:
+            with contextlib.closing(psycopg2.connect(self.dsn)) as connection, connection.cursor() as cursor:
+                connection.autocommit = True
+                for _ in range(self.statements):
+                    getattr(self, self.chance.choice(WRITES))(cursor)
+        except Exception as failure:  # the test's thread tells it
+            self.failure = failure
+
+    def fresh(self, count):
+        self.next += count
+        return range(self.next - count, self.next)
+
+    def some(self, whole=lambda key: True):
+        keys = [key for key in sorted(self.items) if whole(key)]
+        return self.chance.choice(keys) if keys else None
+
+    def is_whole(self, key):
+        return not any(item == key for item, _ in self.parts)
+
+    def draw(self, cursor):
+        cursor.execute("insert into items (owner, label) values (%s, 'drawn'), (%s, null) returning id, label", (self.number, self.number))
+        for key, label in cursor.fetchall():
+            self.items[key] = (label, None)
+            self.drawn.append(key)
+
+    def insert(self, cursor):
+        for key in self.fresh(1):
+            cursor.execute("insert into items (id, owner, label, amount) values (%s, %s, 'given', %s)", (key, self.number, self.number))
+            self.items[key] = ("given", self.number)
+
+    def load(self, cursor):
+        import io
+        keys = self.fresh(40)
+        cursor.copy_expert("copy items (id, owner, label) from stdin", io.StringIO("".join(f"{key}\t{self.number}\tcopied\n" for key in keys)))
+        self.items.update((key, ("copied", None)) for key in keys)
+
+    def put(self, cursor):
+        for key in (self.some(), *self.fresh(1)):
+            if key is not None:
+                cursor.execute("insert into items as i (id, owner, label) values (%s, %s, 'put') on conflict (id) do update set label = i.label || '+'", (key, self.number))
+                label, amount = self.items.get(key, ("put", None))
+                self.items[key] = (label and label + "+", amount) if key in self.items else ("put", None)
+
+    def change(self, cursor):
+        cursor.execute("update items set amount = coalesce(amount, 0) + 1 where owner = %s and id %% 5 = 2", (self.number,))
+        self.items.update((key, (label, (amount or 0) + 1)) for key, (label, amount) in self.items.items() if key % 5 == 2)
+
+    def move(self, cursor):
+        key = self.some(self.is_whole)
+        if key is not None:
+            [to] = self.fresh(1)
+            cursor.execute("update items set id = %s where id = %s", (to, key))
+            self.items[to] = self.items.pop(key)
+
+    def divide(self, cursor):
+        key = self.some()
+        if key is not None:
+            cursor.execute("insert into parts values (%s, 1), (%s, 2), (%s, 3) on conflict do nothing", (key, key, key))
+            self.parts |= {(key, n) for n in (1, 2, 3)}
+
+    def remove(self, cursor):
+        for key in {self.some(), self.some(), self.some()} - {None}:
+            cursor.execute("delete from items where id = %s", (key,))
+            del self.items[key]
+            self.parts = {part for part in self.parts if part[0] != key}
+
+    def undo(self, cursor):
+        cursor.execute("begin; delete from items where owner = %s; insert into items (owner) values (%s)", (self.number, self.number))
+        cursor.execute("rollback")
+
+    def count(self, cursor):
+        cursor.execute(f"insert into tallies_{self.number} values (%s, 1)", (len(self.tally),))
+        self.tally[len(self.tally)] = 1
+        cursor.execute(f"update tallies_{self.number} set n = n + 1 where id %% 2 = 0", ())
+        self.tally.update((key, n + 1) for key, n in self.tally.items() if key % 2 == 0)
+
+    def empty(self, cursor):
+        if len(self.tally) > 5:
+            cursor.execute(f"truncate tallies_{self.number}")
+            self.tally = {}
+
+
+WRITES = ("draw", "draw", "insert", "insert", "load", "put", "put", "change", "move", "move", "divide", "remove", "undo", "count", "count", "empty")
+
+
 class MigrateCase(CommandCase):
     """One server for all tests, with a database and roles for each."""
     maxDiff = None
@@ -183,6 +285,7 @@ class MigrateCase(CommandCase):
 
     def setUp(self):
         super().setUp()
+        self.chance = random.Random(SEED)
         self.postgres.create_database("app")
         self.addCleanup(self.drop_all)
 
@@ -211,6 +314,27 @@ class MigrateCase(CommandCase):
     def migrate(self, *words, code=0, names=KEYS):
         return self.run_command("migrate", self.command_file(names), *words, code=code)
 
+    def killed(self, word, most, file):
+        """The command is killed as it sends a statement by chance, one of the first `most` that name its state or its tables. Whether
+        it has come to its end."""
+        since, number = self.postgres.mark(), self.chance.randint(1, most)
+        command = subprocess.Popen([harness.program(), "migrate", file, word], stdout=subprocess.DEVNULL)
+        try:
+            harness.eventually("it goes on", lambda: command.poll() is not None or number <= len(
+                re.findall(r"keyspread_new_|keyspread_old_|keyspread\.(?:migration|changes)", self.postgres.log(since))))
+        finally:
+            command.send_signal(signal.SIGKILL)
+        self.assertIn(command.wait(), (0, -signal.SIGKILL))
+        return command.returncode == 0 or (word == "--back" and self.admin("select to_regclass('keyspread.migration')") == [[None]])
+
+    def killed_often(self, word, kills, most, file, meanwhile):
+        """The command is killed, and called again; the last time it comes to its end."""
+        for _ in range(kills):
+            if self.killed(word, most, file):
+                return
+            meanwhile()
+        self.run_command("migrate", file, word)
+
     def picture(self):
         """What belongs to the tables, without their hashes."""
         rows = self.admin(PICTURE)
@@ -220,18 +344,6 @@ class MigrateCase(CommandCase):
 
 
 class Migrate(MigrateCase):
-    def killed(self, word, most):
-        """The command is killed as it sends a statement by chance, one of the first `most` that name its state or its tables. Whether
-        it has come to its end before."""
-        since, number = self.postgres.mark(), self.chance.randint(1, most)
-        command = subprocess.Popen([harness.program(), "migrate", self.command_file(), word], stdout=subprocess.DEVNULL)
-        try:
-            harness.eventually("it goes on", lambda: command.poll() is not None or number <= len(
-                re.findall(r"keyspread_new_|keyspread\.(?:migration|changes)", self.postgres.log(since))))
-        finally:
-            command.send_signal(signal.SIGKILL)
-        return command.wait() == 0
-
     def test_the_plan_changes_nothing(self):
         self.admin(TABLES)
         before = self.picture()
@@ -334,9 +446,8 @@ class Migrate(MigrateCase):
         writers = [Writer(number, beside if number else dsn) for number in range(3)]
         self.addCleanup(lambda: [writer.stop() for writer in writers])
         self.more(writers)
-        self.chance = random.Random(SEED)
         for kills in range(10):
-            self.assertFalse(self.killed("--run", 20), f"{kills} kills")
+            self.assertFalse(self.killed("--run", 20, self.command_file()), f"{kills} kills")
             self.more(writers)
         self.migrate("--run")
         self.assertRegex(self.migrate("--plan", code=WRONG).stderr, "a migration is under way")
@@ -344,10 +455,7 @@ class Migrate(MigrateCase):
         for it in (keyspread, other):
             it.reload({**it.config, "tables": self.tables(KEYS)})
         self.more(writers)
-        for _ in range(3):
-            self.killed("--cutover", 150)
-            self.more(writers)
-        self.migrate("--cutover")
+        self.killed_often("--cutover", 3, 150, self.command_file(), lambda: self.more(writers))
         self.more(writers)
         # Nobody has to send a write again, through whichever keyspread.
         self.assertEqual([writer.again for writer in writers], [[]] * len(writers))
@@ -360,8 +468,7 @@ class Migrate(MigrateCase):
         done = writers[:]
         writers[:] = [Writer(number, dsn) for number in range(3, 6)]
         self.more(writers)
-        if not self.killed("--back", 100):
-            self.migrate("--back")
+        self.killed_often("--back", 3, 150, self.command_file(), lambda: self.more(writers))
         self.more(writers)
         keyspread.reload({**keyspread.config, "tables": []})
         self.more(writers)
@@ -620,6 +727,47 @@ class Migrate(MigrateCase):
                 self.assertEqual([row[0] for row in self.admin("select id from one order by id")], [str(key) for key in expected])
                 self.assertNotIn("table_unusable", keyspread.lines.text())
                 self.admin("drop table one, log")
+
+    @harness.proxied
+    def test_the_way_back_after_many_writes(self):
+        """Of all kinds, through keyspread and past it: each row is as its client left it, and numbers go on behind those that were drawn."""
+        self.admin(Ledger.tables + "; insert into items (owner, label) select 9, 'old' from generate_series(1, 3000)")
+        tables = [{**table, "primary_key": Ledger.keys[table["name"]], "hash_key": Ledger.keys[table["name"]][:1]} for table in self.tables(Ledger.keys)]
+        config = {**self.config(()), "tables": tables}
+        file = self.file({**config, "listen": ["127.0.0.1:6432"]})
+        self.run_command("migrate", file, "--run")
+        self.run_command("migrate", file, "--cutover")
+        keyspread = harness.Keyspread(config)
+        self.addCleanup(keyspread.stop)
+        ends = [keyspread, keyspread, keyspread, self.postgres]
+        clients = [Ledger(number, f"host=127.0.0.1 port={end.port} user={harness.USER} dbname=app sslmode=disable", 600, random.Random(SEED * 10 + number))
+                   for number, end in enumerate(ends)]
+
+        def check():
+            rows = {int(key): (int(owner), label, amount and int(amount)) for key, owner, label, amount in
+                    self.admin("select id, owner, label, amount from items where owner <> 9")}
+            self.assertEqual(rows, {key: (client.number, *row) for client in clients for key, row in client.items.items()})
+            self.assertEqual({(int(item), int(n)) for item, n in self.admin("select item, n from parts")}, set.union(*(client.parts for client in clients)))
+            for client in clients:
+                self.assertEqual({int(key): int(n) for key, n in self.admin(f"select id, n from tallies_{client.number}")}, client.tally)
+            self.assertEqual(self.admin("select count(*) from items where owner = 9"), [["3000"]])
+
+        for client in clients:
+            client.join(harness.PATIENCE)
+        self.assertEqual([client.failure for client in clients], [None] * len(clients))
+        self.assertGreater(sum(client.next % 1_000_000_000 for client in clients), 3000)
+        check()
+        self.run_command("migrate", file, "--back")
+        self.assertEqual(self.admin("select count(*) from pg_attribute where attname ~ '_hash$' and attrelid::regclass::text = any"
+                                    " (array['items', 'parts', 'tallies_0'])"), [["0"]])
+        check()
+        drawn = [number for client in clients for number in client.drawn]
+        self.assertEqual(len(drawn), len(set(drawn)))
+        for end in ends[-2:]:
+            with wire.Wire(("127.0.0.1", end.port)) as session:
+                session.login(harness.USER, "app")
+                [[number]] = session.rows("insert into items (owner) values (9) returning id")
+                self.assertGreater(int(number), max(drawn))
 
     @harness.proxied
     def test_a_transaction_that_holds_a_lock_does_not_wait_for_the_switch(self):
