@@ -191,6 +191,7 @@ class MigrateSchemas(MigrateCase):
         self.addCleanup(keyspread.stop)
         told = self.run_command("migrate", file, "--plan").stderr
         self.assertEqual(sorted(line.split()[2].removeprefix("public.") for line in told.splitlines()), sorted(left))
+        self.assertEqual(told.count("give it one, or leave it as it is"), len(left))
         ends = [f"host=127.0.0.1 port={it.port} user={harness.USER} dbname=app sslmode=disable" for it in (keyspread, self.postgres)]
         writer = None
 
