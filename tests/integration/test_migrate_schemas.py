@@ -1,6 +1,6 @@
 """`keyspread migrate` with the schemas of Kea, MediaWiki and Zabbix, as Debian's packages have them: all tables are filled, written
-meanwhile, and migrated by two commands. Each foreign key, unique index, NOT NULL, trigger, view and sequence is asked before and
-afterwards, and answers the same; no written row is lost or doubled."""
+meanwhile, migrated by two commands, and taken back; each is killed at some points and called again. Each foreign key, unique index, NOT
+NULL, trigger, view and sequence is asked before and afterwards, and answers the same; no written row is lost or doubled."""
 import contextlib
 import itertools
 import os
@@ -114,11 +114,13 @@ end $$;
 class Rows(threading.Thread):
     """A client that writes one table after the other, and knows what must be there: the key of each row, of which a third are deleted."""
 
-    def __init__(self, dsn, direct, tables):
+    def __init__(self, dsn, direct, tables, before=None):
+        """`before`: a client that has stopped, and whose rows are still there."""
         super().__init__(daemon=True)
         self.dsn, self.direct, self.tables = dsn, direct, tables
         self.stopped = threading.Event()
-        self.there, self.gone, self.count, self.failure, self.again = set(), set(), 0, None, []
+        self.there, self.gone, self.count = (before.there, before.gone, before.count) if before else (set(), set(), 0)
+        self.failure, self.again = None, []
         self.start()
 
     def run(self):
@@ -127,7 +129,7 @@ class Rows(threading.Thread):
             with contextlib.closing(psycopg2.connect(self.dsn)) as connection, contextlib.closing(psycopg2.connect(self.direct)) as direct:
                 connection.autocommit = direct.autocommit = True
                 cursor, tools = connection.cursor(), direct.cursor()
-                for number, (table, key) in zip(itertools.count(2000), itertools.cycle(self.tables)):
+                for number, (table, key) in zip(itertools.count(2000 + self.count), itertools.cycle(self.tables)):
                     tools.execute("select tools.row_of(%s, %s)", (table, number))
                     row = self.ask(cursor, f"{tools.fetchone()[0]} returning {key}")
                     self.there |= {(table, row)} if row else set()
@@ -189,33 +191,46 @@ class MigrateSchemas(MigrateCase):
         self.addCleanup(keyspread.stop)
         told = self.run_command("migrate", file, "--plan").stderr
         self.assertEqual(sorted(line.split()[2].removeprefix("public.") for line in told.splitlines()), sorted(left))
-        writer = Rows(*(f"host=127.0.0.1 port={it.port} user={harness.USER} dbname=app sslmode=disable" for it in (keyspread, self.postgres)), tables)
-        self.addCleanup(writer.stop)
+        self.assertEqual(told.count("give it one, or leave it as it is"), len(left))
+        ends = [f"host=127.0.0.1 port={it.port} user={harness.USER} dbname=app sslmode=disable" for it in (keyspread, self.postgres)]
+        writer = None
 
         def more():
             count = writer.count
             harness.eventually("rows are written", lambda: writer.failure or writer.count > count + 20)
 
+        def check(spread):
+            writer.stop()
+            self.assertEqual((writer.failure, writer.again), (None, []))
+            after = self.admin(PICTURE)
+            self.assertEqual([one for one in before if one not in after] + [one for one in after if one not in before], [])
+            now = self.ask()
+            self.assertEqual([row[:2] for row in now], [row[:2] for row in answers])
+            # 23505: the writer has written a row that refers to the same rows.
+            self.assertEqual([pair for pair in zip(answers, now) if pair[0] != pair[1] and (pair[0][0], pair[1][2]) != ("row", "23505")], [])
+            rows = {table: self.admin(f"select {key} from {table}") for table, key in tables}
+            for table, row in writer.there | writer.gone:
+                self.assertEqual(rows[table].count([str(cell) for cell in row]), int((table, row) in writer.there), (table, row))
+            hashes = self.admin("select count(*) from pg_attribute a join tools.tables on tab = attrelid where attname = 'keyspread_hash'")
+            self.assertEqual(hashes, [[str(spread)]])
+
+        writer = Rows(*ends, tables)
+        self.addCleanup(lambda: writer.stop())
         more()
-        self.run_command("migrate", file, "--run")
+        self.killed_often("--run", 5, 1500, file, more)
         keyspread.reload({**keyspread.config, "tables": config["tables"]})
         more()
-        self.run_command("migrate", file, "--cutover")
+        self.killed_often("--cutover", 3, 3000, file, more)
         more()
-        writer.stop()
-        self.assertEqual((writer.failure, writer.again), (None, []))
-        after = self.admin(PICTURE)
-        self.assertEqual([one for one in before if one not in after] + [one for one in after if one not in before], [])
-        now = self.ask()
-        self.assertEqual([row[:2] for row in now], [row[:2] for row in answers])
-        # 23505: the writer has written a row that refers to the same rows.
-        self.assertEqual([pair for pair in zip(answers, now) if pair[0] != pair[1] and (pair[0][0], pair[1][2]) != ("row", "23505")], [])
-        rows = {table: self.admin(f"select {key} from {table}") for table, key in tables}
-        for table, row in writer.there | writer.gone:
-            self.assertEqual(rows[table].count([str(cell) for cell in row]), int((table, row) in writer.there), (table, row))
-        spread = self.admin("select count(*) from pg_attribute a join tools.tables on tab = attrelid where attname = 'keyspread_hash'")
-        self.assertEqual(spread, [[str(len(self.admin("select from tools.tables")) - len(left))]])
-        self.run_command("migrate", file, "--finish")
+        check(spread=len(self.admin("select from tools.tables")) - len(left))
+        writer = Rows(*ends, tables, before=writer)
+        more()
+        self.killed_often("--back", 2, 1500, file, more)
+        more()
+        check(spread=0)
+        self.assertEqual(self.admin("select nspname from pg_namespace where nspname like 'keyspread%'"), [])
+        for word in ("--run", "--cutover", "--finish"):
+            self.run_command("migrate", file, word)
         self.assertEqual(self.admin("select nspname from pg_namespace where nspname like 'keyspread%'"), [])
 
     @harness.proxied

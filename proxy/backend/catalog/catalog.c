@@ -206,7 +206,7 @@ px_catalog *px_catalog_by_file(px_worker *worker, const px_identity *identity)
         return last;
     entry *e = find_or_add(worker, identity->database);
     px_catalog_drop(px_catalog_before(worker, identity, &made));
-    made.catalog = px_catalog_build(worker->config, NULL);
+    made.catalog = px_catalog_build(worker->config, NULL, NULL);
     e->seen = made; /* set here, for other workers may publish a snapshot of another configuration
                        meanwhile */
     px_catalog_take(made.catalog);

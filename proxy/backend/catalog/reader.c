@@ -347,7 +347,7 @@ static void open_link(px_reader *reader)
 /* The backend cannot be asked: the tables are what the file says. */
 static void take_file(px_reader *reader)
 {
-    px_catalog *now = px_catalog_build(reader->worker->config, NULL);
+    px_catalog *now = px_catalog_build(reader->worker->config, NULL, NULL);
     bool same = px_catalog_same(reader->sight.catalog, now);
     if (same) {
         px_catalog_drop(now);

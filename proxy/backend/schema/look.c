@@ -280,7 +280,7 @@ static px_look_step after_check(px_look *look, pgw_buf *out)
 
 static px_look_step after_load(px_look *look, pgw_buf *out)
 {
-    look->sight.catalog = px_catalog_build(look->config, look->rows);
+    look->sight.catalog = px_catalog_build(look->config, look->rows, look->last->catalog);
     px_count(look->metrics, PX_CATALOG_LOADS_OK, 1);
     if (look->findings == NULL)
         inherit_all(look);

@@ -3,6 +3,7 @@
 #include "proxy/backend/schema/pattern.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 px_catalog *px_catalog_take(px_catalog *catalog)
 {
@@ -16,6 +17,9 @@ void px_catalog_drop(px_catalog *catalog)
         return;
     for (size_t i = 0; i < catalog->count; i++)
         rw_table_free(catalog->tables[i]);
+    for (size_t i = 0; i < catalog->ordinary_count; i++)
+        rw_table_free(catalog->ordinary[i]);
+    free(catalog->ordinary);
     free(catalog->tables);
     free(catalog->configs);
     free(catalog);
@@ -57,14 +61,35 @@ static void keep_system_columns_once(px_catalog *catalog)
     }
 }
 
-/* Whether the table is to get its hash by the migration that is under way: until then its
- * statements pass as those of a table that no configuration names. */
-static bool is_ordinary_yet(const rw_table *table)
+static bool has_migrated(rw_table *const *tables, size_t count, const rw_table *table)
 {
-    return table->migrated && table->columns[table->hash_column].attnum == 0;
+    for (size_t i = 0; i < count; i++)
+        if (tables[i]->migrated && strcmp(tables[i]->name, table->name) == 0 &&
+            strcmp(tables[i]->schema, table->schema) == 0)
+            return true;
+    return false;
 }
 
-px_catalog *px_catalog_build(const cfg_config *config, const px_schema_rows *rows)
+/* Whether the table is to get its hash by a migration (`keyspread migrate`), or had it, and the
+ * migration was taken back: its statements pass as those of a table that no configuration names. */
+static bool is_ordinary(const rw_table *table, const px_catalog *last)
+{
+    return table->columns[table->hash_column].attnum == 0 &&
+           (table->migrated ||
+            (last != NULL && (has_migrated(last->tables, last->count, table) ||
+                              has_migrated(last->ordinary, last->ordinary_count, table))));
+}
+
+static void add_ordinary(px_catalog *catalog, rw_table *table)
+{
+    table->migrated = true;
+    catalog->ordinary =
+        pgw_realloc(catalog->ordinary, (catalog->ordinary_count + 1) * sizeof *catalog->ordinary);
+    catalog->ordinary[catalog->ordinary_count++] = table;
+}
+
+px_catalog *px_catalog_build(const cfg_config *config, const px_schema_rows *rows,
+                             const px_catalog *last)
 {
     static _Atomic uint64_t epochs;
     px_catalog *catalog = pgw_calloc(1, sizeof *catalog);
@@ -77,8 +102,10 @@ px_catalog *px_catalog_build(const cfg_config *config, const px_schema_rows *row
     for (size_t i = 0; i < config->table_count; i++) {
         pgw_error error = PGW_ERROR_NONE;
         rw_table *table = px_schema_build(&config->tables[i], rows, catalog->epoch, &error);
-        if (table == NULL || is_ordinary_yet(table)) {
-            rw_table_free(table);
+        if (table == NULL)
+            continue;
+        if (is_ordinary(table, last)) {
+            add_ordinary(catalog, table);
             continue;
         }
         table->listed |= config->backend.dialect == CFG_DIALECT_YDB; /* YDB tells of no columns */
@@ -96,8 +123,12 @@ px_catalog *px_catalog_build(const cfg_config *config, const px_schema_rows *row
 
 bool px_catalog_same(const px_catalog *a, const px_catalog *b)
 {
-    if (a == NULL || a->config != b->config || a->count != b->count)
+    if (a == NULL || a->config != b->config || a->count != b->count ||
+        a->ordinary_count != b->ordinary_count)
         return false;
+    for (size_t i = 0; i < a->ordinary_count; i++)
+        if (!px_schema_same(a->ordinary[i], b->ordinary[i]))
+            return false;
     for (size_t i = 0; i < a->count; i++)
         if (a->configs[i] != b->configs[i] || !px_schema_same(a->tables[i], b->tables[i]))
             return false;

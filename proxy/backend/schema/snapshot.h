@@ -17,8 +17,11 @@ typedef struct px_catalog {
     rw_table **tables;
     const cfg_table **configs; /* each table's entry: its own, or its pattern's */
     size_t count;
-    size_t by_pattern; /* how many of the tables have only a pattern's entry: the last ones, in
-                          order of their oids */
+    size_t by_pattern;   /* how many of the tables have only a pattern's entry: the last ones, in
+                            order of their oids */
+    rw_table **ordinary; /* tables with entries that are to get their hash by `keyspread migrate`,
+                            or had it and were taken back: their statements pass as they are */
+    size_t ordinary_count;
     const cfg_config *config; /* the configuration that the snapshot was built with; it lives as
                                  long as the process */
     _Atomic bool current;     /* the snapshot is the newest of its database */
@@ -46,8 +49,9 @@ typedef struct px_fingerprint {
 } px_fingerprint;
 
 /* A snapshot of what the backend answered to px_schema_query(), or of the file alone (`rows` NULL),
- * with one reference and a new epoch. */
-px_catalog *px_catalog_build(const cfg_config *config, const px_schema_rows *rows);
+ * with one reference and a new epoch. `last` (NULL: there is none) is the one before. */
+px_catalog *px_catalog_build(const cfg_config *config, const px_schema_rows *rows,
+                             const px_catalog *last);
 /* Whether both snapshots are the same but for the epoch: then plans and batches of one go on with
  * the other. */
 bool px_catalog_same(const px_catalog *a, const px_catalog *b);

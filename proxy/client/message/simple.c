@@ -254,16 +254,18 @@ static const rw_answer *ask(px_session *session, const px_text *text, px_step *s
     return answers;
 }
 
-/* Whether keys were asked for in a schema in which no table of the text is found any more. */
-static bool is_elsewhere(const px_session *session, const rw_script *script)
+/* Whether keys were asked for in a schema in which no table of the text is found any more, though
+ * the table of then is there. */
+static bool is_elsewhere(const px_session *session, const px_text *text)
 {
+    const rw_script *script = &text->script;
     const char *schema = px_keys_schema(session);
     bool elsewhere = schema != NULL;
     for (size_t i = 0; i < script->count && elsewhere; i++) {
         const rw_insert *insert = script->statements[i].insert;
         elsewhere = insert == NULL || strcmp(insert->table->schema, schema) != 0;
     }
-    return elsewhere;
+    return elsewhere && px_keys_are_of(session, text->catalog);
 }
 
 /* Refuses a text whose key's question has changed what names mean: the server would find another
@@ -296,8 +298,7 @@ static px_step fill(px_session *session, px_text *text, const rw_catalog *view)
         return refuse(session, &error);
     if (in_part != NULL)
         px_text_unanswered(filled, px_text_wanting(text, failed), px_keys_failure(session));
-    step = is_elsewhere(session, &filled->script) ? refuse_elsewhere(session)
-                                                  : look_into(session, filled);
+    step = is_elsewhere(session, filled) ? refuse_elsewhere(session) : look_into(session, filled);
     px_text_drop(filled);
     return step;
 }
@@ -474,7 +475,7 @@ static px_step look(px_session *session, pgw_slice text)
     parsed->moved = view.moved;
     size_t cut = px_split_query_cut(session, parsed);
     bool wants = cut == 0 && px_text_wants(parsed, NULL) > 0 && !parsed->altered;
-    bool elsewhere = cut == 0 && is_elsewhere(session, &parsed->script);
+    bool elsewhere = cut == 0 && is_elsewhere(session, parsed);
     step = cut > 0     ? look_until(session, parsed, cut)
            : elsewhere ? refuse_elsewhere(session)
            : wants     ? fill(session, parsed, &view)

@@ -36,6 +36,7 @@ struct px_keys {
     bool behind;  /* the question is for one statement that stands behind others of its text */
     pgw_error error;
     const char *schema; /* schema of the table of its (first) statement */
+    uint32_t table;     /* oid of the table */
     px_plan *plan;      /* plan whose parameters the question has. Counted; NULL: it has none */
 };
 
@@ -212,6 +213,7 @@ static struct px_keys *new_question(px_session *session, const px_keys_of *of)
     size_t first = 0;
     keys->several = of->count > 1;
     keys->schema = pgw_arena_copy(&keys->arena, pgw_slice_str(of->inserts[0]->table->schema)).ptr;
+    keys->table = of->inserts[0]->table->oid;
     for (size_t i = 0; i < of->count; first += of->inserts[i++]->wanted_count) {
         note_defaults(keys, first, of->inserts[i]);
         if (keys->several)
@@ -494,6 +496,15 @@ const char *px_keys_schema(const px_session *session)
 {
     const struct px_keys *keys = session->hand.keys;
     return keys != NULL && keys->answered ? keys->schema : NULL;
+}
+
+bool px_keys_are_of(const px_session *session, const px_catalog *catalog)
+{
+    const struct px_keys *keys = session->hand.keys;
+    for (size_t i = 0; keys != NULL && i < catalog->count; i++)
+        if (catalog->tables[i]->oid == keys->table)
+            return true;
+    return false;
 }
 
 bool px_keys_bind(const px_plan *plan, const pgw_bind *bind, const rw_answer *answers, pgw_buf *out,

@@ -87,8 +87,11 @@ static bool take_key(finder *it, cfg_table *table, char **key, size_t count)
     table->primary_key = key;
     table->primary_key_count = count;
     if (table->primary_key_count == 0) {
-        fprintf(it->errors, "keyspread: table %s has no primary key, which its hash is made of\n",
-                table->label);
+        fprintf(
+            it->errors,
+            "keyspread: table %s has no primary key, which its hash is made of: give it one, or "
+            "leave it as it is (`except` in the configuration)\n",
+            table->label);
         return false;
     }
     for (size_t i = 0; i < table->hash_key_count; i++)

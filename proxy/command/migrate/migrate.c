@@ -292,8 +292,9 @@ static bool switch_tables(const px_migration *it, const char *phase, const char 
                           px_phase reached)
 {
     exchange what = {.version = version};
-    bool good =
-        exchange_make(it, phase, reached, &what) && px_migration_do(it, it->reader, IMPATIENT);
+    bool good = exchange_make(it, phase, reached, &what) &&
+                (version == NULL || px_rows_catch_up_soon(it)) &&
+                px_migration_do(it, it->reader, IMPATIENT);
     attempt made = good ? ATTEMPT_LOCKED : ATTEMPT_FAILED;
     for (int i = 0; i < TRIES && made == ATTEMPT_LOCKED; i++) {
         if (i > 0)
@@ -313,7 +314,7 @@ static bool switch_to_new(const px_migration *it)
 {
     char *version = NULL;
     bool good = px_rows_compare(it, false) && px_plan_still_fits(it, &version) &&
-                px_rows_catch_up_soon(it) && switch_tables(it, "cutover", version, PX_PHASE_CUT) &&
+                switch_tables(it, "cutover", version, PX_PHASE_CUT) &&
                 say(it, "The new tables have the names.");
     free(version);
     return good;

@@ -200,14 +200,10 @@ const px_piece px_pieces_switch[] = {
      " join pg_index i on i.indrelid = t.relid and i.indisclustered join pg_class x on x.oid ="
      " i.indexrelid where not t.parted"},
 
-    {"cutover", "Triggers, with their state; from here on the old table is kept in step.",
-     "select place, 0, format('ALTER TABLE %s ENABLE ALWAYS TRIGGER keyspread_back, ENABLE ALWAYS"
-     " TRIGGER keyspread_back_truncate', old) || case when fill is null then '' else ', ENABLE"
-     " ALWAYS TRIGGER keyspread_fill, ENABLE ALWAYS TRIGGER keyspread_fill_key' end ||"
-     " coalesce((select string_agg(format(', %s TRIGGER %I', " PX_TRIGGER_STATE ", g.tgname), ''"
-     " order by g.tgname) from pg_trigger g where g.tgrelid = relid and not g.tgisinternal and"
-     " g.tgname not in (" PX_LOG_TRIGGERS ") and g.tgconstrrelid = 0 and g.tgenabled <> 'D'), '')"
-     " from pg_temp.t"},
+    {"cutover", "Triggers, with their state.",
+     "select t.place, 0, format('ALTER TABLE %s ', t.old) || string_agg(format('%s TRIGGER %I',"
+     " " PX_TRIGGER_STATE ", g.tgname), ', ' order by g.tgname) from " PX_TRIGGERS
+     " and g.tgconstrrelid = 0 and g.tgenabled <> 'D' group by t.place, t.old"},
 
     {"cutover", "Every keyspread looks at the tables again.", TELL},
 
