@@ -60,6 +60,13 @@ if(KEYSPREAD_LONG)
   set_property(TEST integration.serial_replay APPEND PROPERTY ENVIRONMENT KEYSPREAD_TRANSACTIONS=20000)
 endif()
 
+# Faults by chance under many clients.
+set(ledgers integration.ledger integration.ydb_ledger)
+set_property(TEST ${ledgers} PROPERTY LABELS integration chance)
+if(KEYSPREAD_LONG)
+  set_property(TEST ${ledgers} APPEND PROPERTY ENVIRONMENT KEYSPREAD_LONG=1)
+endif()
+
 set(random integration.random_sequences integration.random_transactions integration.random_lazy)
 set_property(TEST ${random} PROPERTY LABELS integration chance)
 if(KEYSPREAD_LONG)
