@@ -2,7 +2,8 @@
 
 Environment: KEYSPREAD is the program under test (ctest sets it); with KEYSPREAD_DIRECT=1 the tests
 talk to PostgreSQL itself through tables without a hash, to prove the tests rather than the program;
-with CI=true a missing tool is a failure, else its test says that it was skipped.
+with CI=true a missing tool is a failure, else its test says that it was skipped; with KEYSPREAD_LONG=1
+those that write by chance write more.
 """
 import collections
 import contextlib
@@ -32,6 +33,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 VECTORS = os.path.join(os.path.dirname(HERE), "vectors")
 DIRECT = os.environ.get("KEYSPREAD_DIRECT") == "1"
 CI = os.environ.get("CI") == "true"
+LONG = os.environ.get("KEYSPREAD_LONG") == "1"
 USER = "app"
 MANY_ROWS = 1000  # which leave a table that is worth new files
 PATIENCE = 60.0  # how long anything may take before it counts as hung

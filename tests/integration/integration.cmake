@@ -30,9 +30,9 @@ foreach(name insert_select key_changes lookups)
 endforeach()
 
 # Sequences by chance direct and through keyspread; what differs is made smaller and printed.
-# differential(NAME SHORT LONG [OPTION...]): how many at most, in a short run of 30 s and in a long one of 5 minutes.
+# differential(NAME SHORT LONG [OPTION...]): how many at most, in a short run of 15 s and in a long one of 5 minutes.
 function(differential name short long)
-  set(bound --sequences ${short} --seconds 30)
+  set(bound --sequences ${short} --seconds 15)
   if(KEYSPREAD_LONG)
     set(bound --sequences ${long} --seconds 300)
   endif()
@@ -41,9 +41,9 @@ function(differential name short long)
   set_property(TEST integration.${name} PROPERTY LABELS integration chance)
   set_property(TEST integration.${name} PROPERTY PROCESSORS 2) # Its workers compute all the time.
 endfunction()
-differential(differential 500 4000)
-differential(differential_slow 100 600 --slow)
-differential(differential_patterns 100 600 --patterns)
+differential(differential 250 4000)
+differential(differential_slow 50 600 --slow)
+differential(differential_patterns 50 600 --patterns)
 differential(differential_ydb 100 600 --ydb) # keyspread stands before the fake of YDB's endpoint
 
 # Statements by chance that read ranges, before the fake of YDB's endpoint and PostgreSQL.
@@ -58,6 +58,13 @@ set_property(TEST integration.serial_replay PROPERTY LABELS integration chance)
 set_property(TEST integration.serial_replay APPEND PROPERTY ENVIRONMENT KEYSPREAD_SEED=${KEYSPREAD_SEED})
 if(KEYSPREAD_LONG)
   set_property(TEST integration.serial_replay APPEND PROPERTY ENVIRONMENT KEYSPREAD_TRANSACTIONS=20000)
+endif()
+
+# Faults by chance under many clients.
+set(ledgers integration.ledger integration.ydb_ledger)
+set_property(TEST ${ledgers} PROPERTY LABELS integration chance)
+if(KEYSPREAD_LONG)
+  set_property(TEST ${ledgers} APPEND PROPERTY ENVIRONMENT KEYSPREAD_LONG=1)
 endif()
 
 set(random integration.random_sequences integration.random_transactions integration.random_lazy)

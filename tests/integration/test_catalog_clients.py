@@ -23,7 +23,7 @@ PROGRAMS = (
     Program("sequel", "/usr/bin/ruby", FOLDER + "sequel_inspect.rb", ruby_sequel="/usr/lib/ruby/vendor_ruby/sequel"),
     Program("node", "node", FOLDER + "node_inspect.js", typeorm=MODULES + "typeorm", sequelize=MODULES + "sequelize",
             knex=MODULES + "knex"),
-    Program("pgjdbc", "java", "-cp", JDBC, FOLDER + "JdbcInspect.java", libpostgresql_jdbc_java=JDBC,
+    Program("pgjdbc", "java", "-XX:TieredStopAtLevel=1", "-cp", JDBC, FOLDER + "JdbcInspect.java", libpostgresql_jdbc_java=JDBC,
             openjdk_17_jdk_headless="/usr/lib/jvm/*/bin/javac"),
 )
 # Oids, databases, sizes; comments of columns of a partitioned table, which Sequelize reads with the table's statistics.

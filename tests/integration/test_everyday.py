@@ -30,7 +30,7 @@ PROGRAMS = (
     Program("mikro", "node", FOLDER + "mikro_everyday.js", mikro_orm=MODULES + "@mikro-orm/postgresql"),
     Program("prisma", "node", FOLDER + "prisma_everyday.mjs", schema_engine=MODULES + "@prisma/schema-engine-wasm",
             adapter=MODULES + "@prisma/adapter-pg"),
-    Program("pgjdbc", "java", "-cp", JDBC, FOLDER + "JdbcEveryday.java", libpostgresql_jdbc_java=JDBC,
+    Program("pgjdbc", "java", "-XX:TieredStopAtLevel=1", "-cp", JDBC, FOLDER + "JdbcEveryday.java", libpostgresql_jdbc_java=JDBC,
             openjdk_17_jdk_headless="/usr/lib/jvm/*/bin/javac"),
     Program("pdo", "/usr/bin/php", FOLDER + "pdo_everyday.php", php_cli="/usr/bin/php", php_pgsql="/usr/lib/php/*/pdo_pgsql.so"),
     Program("ogr2ogr", "bash", FOLDER + "ogr2ogr_everyday.sh", gdal_bin="/usr/bin/ogr2ogr"),

@@ -17,7 +17,7 @@ import harness
 import ledger_clients
 import wire
 
-ROWS = 20_000
+ROWS = 20_000 if harness.LONG else 8000
 CLIENTS, PROCESSES = 64, 8
 FAULTS = 22
 # Told of these rows is only that nobody knows.

@@ -17,8 +17,8 @@ ROWS = """
       from generate_series(1, 6) g;
     insert into both_keys select g, 'k' || g, 'v' || g, g from generate_series(1, 6) g;
     insert into items (v, n) select 'v' || g, g from generate_series(1, 6) g;
-    select setval('numbers', 100)
 """
+NUMBERS = "select setval('numbers', 100), setval('items_id_seq', 6)"
 EVENT = "insert into events (userid, ts, event, n) values (2, '2026-01-01 02:00+00', 'new', 50) on conflict (userid, ts) "
 # Of an item that is there.
 ITEM = "insert into items (id, v) values (3, 'new') on conflict (id) "
@@ -70,7 +70,7 @@ with x as (select 5) insert into items (id, v) values (3, 'new') on conflict (id
 
 class NewKeys(KeysCase):
     tables = TABLES
-    rows = ROWS
+    rows, numbers = ROWS, NUMBERS
     before_sql = "create sequence numbers; set timezone = 'UTC'"
 
     def contents(self, database, verify=True):

@@ -119,7 +119,7 @@ class Pgjdbc(StaleClients):
         if not os.path.exists(JAR):
             harness.missing("pgjdbc")
         program = subprocess.Popen(
-            ["java", "-cp", JAR, os.path.join(harness.HERE, "java", "Play.java"),
+            ["java", "-XX:TieredStopAtLevel=1", "-cp", JAR, os.path.join(harness.HERE, "java", "Play.java"),
              f"prepareThreshold=1&autosave={autosave}", "127.0.0.1", str(self.port()), harness.USER, self.database],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         seen = []

@@ -44,8 +44,8 @@ class TypesCase(direct_case.DirectCase):
 
     def look(self):
         """Makes keyspread look at the table."""
-        with self.session() as ask:
-            ask(wire.query("alter table other add more int; alter table other drop more"))
+        replies = self.play([wire.query("alter table other add more int; alter table other drop more")], 1, *self.route(), {})
+        self.assertIsNone(wire.error_of(replies))
 
     @contextlib.contextmanager
     def session(self, **params):
@@ -67,8 +67,7 @@ class TypesCase(direct_case.DirectCase):
         super().tearDown()
         rows = [admin.rows("select id, v from w order by 1, 2") for admin in self.admins.values()]
         self.assertEqual(*rows)
-        with contextlib.closing(harness.connect_admin(self.postgres, "hashed")) as connection:
-            harness.verify_hashes(self, connection, self.tables[0])
+        harness.verify_hashes(self, self.reader(), self.tables[0])
 
     def batched(self, *sessions):
         """Each worker, and some link for batches, has the statement."""

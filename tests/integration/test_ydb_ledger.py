@@ -19,7 +19,7 @@ import wire
 from ydb import Endpoint
 
 CLIENTS = 16
-UNITS = 3000
+UNITS = 3000 if harness.LONG else 1200
 SEED = 1
 SHARED = 12  # keys that all clients write
 UNKNOWN = {"08007", "lost"}

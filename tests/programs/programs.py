@@ -32,7 +32,7 @@ PROGRAMS = (
     Program("knex 3", "node", "knex_queries.js", knex=MODULES + "knex"),
     Program("Sequelize 6", "node", "sequelize_models.js", sequelize=MODULES + "sequelize"),
     Program("TypeORM 1", "node", "typeorm_entities.js", typeorm=MODULES + "typeorm"),
-    Program("pgjdbc 42.5", "java", "-cp", JDBC, "Jdbc.java", libpostgresql_jdbc_java=JDBC,
+    Program("pgjdbc 42.5", "java", "-XX:TieredStopAtLevel=1", "-cp", JDBC, "Jdbc.java", libpostgresql_jdbc_java=JDBC,
             openjdk_17_jdk_headless="/usr/lib/jvm/*/bin/javac"),
     Program("ActiveRecord 6.1", "/usr/bin/ruby", "active_record.rb",
             ruby_activerecord="/usr/share/rubygems-integration/*/specifications/activerecord-*",

@@ -1,4 +1,5 @@
 /* Shapes, and what is known of them: PostgreSQL's grammar is the oracle for both. */
+#include "rewrite/hash/hash.h"
 #include "rewrite/statement/script/script.h"
 #include "rewrite/statement/words/statement.h"
 
@@ -217,6 +218,7 @@ typedef struct oracle {
     rw_tree_answer answer;
     rw_tree_found found;
     char message[512];
+    struct oracle *next; /* in its chain */
 } oracle;
 
 static void ask(pgw_slice text, oracle *out)
@@ -233,8 +235,10 @@ static void ask(pgw_slice text, oracle *out)
     pgw_arena_free(&arena);
 }
 
+enum { CHAINS = 4096 };
+
 typedef struct oracles {
-    oracle **list;
+    oracle *chains[CHAINS]; /* by the hash of the shape */
     size_t count, alike;
 } oracles;
 
@@ -243,7 +247,7 @@ static bool same_stars(const rw_token_edits *a, const rw_token_edits *b)
     return a == NULL || b == NULL ? a == b : a->size == b->size && memcmp(a, b, a->size) == 0;
 }
 
-/* Compares one statement with every one before it. */
+/* Compares one statement with every one before it that has its shape. */
 static void compare(oracles *before, pgw_slice text)
 {
     rw_catalog catalog = test_catalog(pointers);
@@ -254,8 +258,9 @@ static void compare(oracles *before, pgw_slice text)
     }
     it->text = pgw_strndup(text.ptr, text.len);
     ask(text, it);
-    for (size_t i = 0; i < before->count; i++) {
-        const oracle *other = before->list[i];
+    pgw_slice bytes = {(const char *)it->shape.bytes, it->shape.len};
+    oracle **chain = &before->chains[rw_xxh3(bytes) % CHAINS];
+    for (const oracle *other = *chain; other != NULL; other = other->next) {
         if (!equal(&other->shape, &it->shape) || it->found.by_value) /* it is not kept */
             continue;
         before->alike++;
@@ -266,8 +271,9 @@ static void compare(oracles *before, pgw_slice text)
                      other->found.inserts, other->message, other->text, it->answer,
                      it->found.inserts, it->message, it->text);
     }
-    before->list = pgw_realloc(before->list, (before->count + 1) * sizeof *before->list);
-    before->list[before->count++] = it;
+    it->next = *chain;
+    *chain = it;
+    before->count++;
 }
 
 static void check_tokens(rw_lexer known, rw_lexer fresh)
@@ -330,12 +336,13 @@ static void texts_of_one_shape_have_one_answer(void **state)
     }
     assert_true(found.count > 3000);
     assert_true(found.alike > 3 * found.count);
-    for (size_t i = 0; i < found.count; i++) {
-        free((void *)(uintptr_t)found.list[i]->found.stars);
-        free(found.list[i]->text);
-        free(found.list[i]);
-    }
-    free(found.list);
+    for (size_t i = 0; i < CHAINS; i++)
+        for (oracle *it = found.chains[i], *next; it != NULL; it = next) {
+            next = it->next;
+            free((void *)(uintptr_t)it->found.stars);
+            free(it->text);
+            free(it);
+        }
     free_texts(&all);
 }
 

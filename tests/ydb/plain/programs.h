@@ -99,6 +99,8 @@ static inline void set_options(pgw_slice words)
 
 /* --- programs --- */
 
+static void (*judge_step)(const rw_step *step); /* of each step that is run; NULL: nobody judges */
+
 /* The rows that the endpoint gives for the next step: "1 2,3 4;" of cells, rows and steps. */
 static inline bool give_rows(rw_program *program, char **answers, pgw_error *error)
 {
@@ -143,6 +145,8 @@ static inline bool run(rw_program *program, char *answers, pgw_buf *out)
     rw_step step;
     pgw_error error;
     while (rw_program_next(program, &step)) {
+        if (judge_step != NULL)
+            judge_step(&step);
         pgw_buf_addf(out, "%s%s%.*s; ", step.writes ? "+" : "",
                      step.rows == RW_ROWS_OURS     ? "?"
                      : step.rows == RW_ROWS_CLIENT ? "<"
