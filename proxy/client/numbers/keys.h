@@ -53,6 +53,7 @@ const rw_answer *px_keys_in_part(struct px_session *session, size_t *failed);
 bool px_keys_may_be_old(const struct px_session *session);
 /* The schema of the table whose keys the message at hand was told; NULL: of none. */
 const char *px_keys_schema(const struct px_session *session);
+/* Whether the catalog has the table of the (first) statement that keys were asked for. */
 bool px_keys_are_of(const struct px_session *session, const px_catalog *catalog);
 /* Forgets the question and its answers: the message has been dealt with. */
 void px_keys_forget(struct px_session *session);
