@@ -254,11 +254,11 @@ static bool hold_writers(const px_migration *it)
 }
 
 /* Takes over most of what has changed while every keyspread hears of the switch, so that little is
- * left to do under the lock. */
+ * left to do under the lock. To read a slot takes longer than what it brings: that is done once. */
 static attempt await_quiet(const px_migration *it, const exchange *what)
 {
     double begun = px_migration_now();
-    attempt made = what->version != NULL ? catch_up(it, false) : ATTEMPT_DONE;
+    attempt made = what->version != NULL && !it->decoding ? catch_up(it, false) : ATTEMPT_DONE;
     int rest = HEARD_MS - (int)((px_migration_now() - begun) * 1000);
     if (made == ATTEMPT_DONE && rest > 0)
         pause_ms(rest);
@@ -298,7 +298,10 @@ static bool switch_tables(const px_migration *it, const char *phase, const char 
     for (int i = 0; i < TRIES && made == ATTEMPT_LOCKED; i++) {
         if (i > 0)
             pause_ms(PAUSE_MS);
-        made = exchange_held(it, &what);
+        if (i > 0 && it->decoding && version != NULL && !px_rows_catch_up_soon(it))
+            made = ATTEMPT_FAILED;
+        else
+            made = exchange_held(it, &what);
     }
     if (made == ATTEMPT_LOCKED)
         refuse(it, "others have held locks all the time, and nothing is switched: end long "
@@ -511,6 +514,7 @@ typedef struct words {
     migrate_step step;
     unsigned rate;
     uint64_t max_lag;
+    bool decoding;
     char **accepted, **names;
     size_t accepted_count, name_count;
 } words;
@@ -535,6 +539,10 @@ static bool read_option(words *to, char *word)
         return read_rate(word + 7, &to->rate);
     if (strncmp(word, "--max-lag=", 10) == 0)
         return cfg_parse_size(word + 10, &to->max_lag) == NULL && to->max_lag > 0;
+    if (strcmp(word, "--changes=triggers") == 0 || strcmp(word, "--changes=decoding") == 0) {
+        to->decoding = word[10] == 'd';
+        return true;
+    }
     if (strncmp(word, "--accept=", 9) != 0 || word[9] == '\0')
         return false;
     to->accepted[to->accepted_count++] = word + 9;
@@ -571,6 +579,7 @@ static bool migrate(const px_command *command, const words *what)
                        .count = tables.all_count,
                        .rate = what->rate,
                        .max_lag = what->max_lag,
+                       .decoding = what->decoding,
                        .accepted = what->accepted,
                        .accepted_count = what->accepted_count};
     good = good && take_step(&it, what->step);
@@ -590,7 +599,7 @@ int px_command_migrate(const px_command *command)
     if (usage)
         fputs("usage: keyspread migrate CONFIG [TABLE...] --plan | --run [--rate=ROWS] "
               "[--max-lag=BYTES] "
-              "| --cutover | --back | --finish [--accept=NAME...]\n",
+              "| --cutover | --back | --finish [--changes=triggers|decoding] [--accept=NAME...]\n",
               command->errors);
     bool good = !usage && migrate(command, &what);
     free(what.accepted);
