@@ -325,10 +325,10 @@ const px_piece px_pieces_switch[] = {
     {"abandon", "Nothing is logged any more, and nothing of the new tables stays.",
      "select place, 0, format('DROP TRIGGER IF EXISTS keyspread_log ON %s; DROP TRIGGER IF"
      " EXISTS keyspread_log_truncate ON %1$s; DROP FUNCTION IF EXISTS keyspread.log_%s(),"
-     " keyspread.refuse_%2$s(); DROP TABLE IF EXISTS keyspread.changes_%2$s', old, place) from"
-     " pg_temp.t union all " DROP_VIEWS("fresh") " union all select 0, 0,"
-                                                 " 'DROP TABLE IF EXISTS ' || " ALL_TABLES(
-                                                     "fresh") " from pg_temp.t"},
+     " keyspread.refuse_%2$s()', old, place) from pg_temp.t, pg_temp.way where slot is null union "
+     "all"
+     " " DROP_VIEWS("fresh") " union all select 0, 0,"
+                             " 'DROP TABLE IF EXISTS ' || " ALL_TABLES("fresh") " from pg_temp.t"},
 
     {"abandon", "What would have kept the old tables in step goes.",
      "select place, 0, format('DROP FUNCTION IF EXISTS keyspread.back_%s()', place) from"
@@ -336,6 +336,6 @@ const px_piece px_pieces_switch[] = {
 
     {"abandon", "Their schemas go.", DROP_SCHEMAS("ns") " union all " DROP_SCHEMAS("os")},
 
-    {"abandon", "No WAL is kept any more.", DROP_SLOT},
+    {"abandon", "The log goes.", DROP_LOG},
 
     {NULL, NULL, NULL}};
