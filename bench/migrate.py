@@ -85,7 +85,7 @@ class Bench:
             done = subprocess.run([harness.program(), "migrate", self.file, word, f"--changes={ASKED.changes}"], capture_output=True, text=True, check=False)
             if done.returncode:
                 raise SystemExit(done.stdout + done.stderr)
-            print(done.stdout)
+            print("".join(f"    {line}\n" for line in done.stdout.splitlines() if "have waited" in line), end="")
             then()
         self.step(word, run)
 

@@ -41,8 +41,8 @@ static bool fail(const reading *to, const char *what)
     return false;
 }
 
-/* A transaction's commit is in the WAL a moment before others see it, longer if it waits for a
- * standby. The snapshot is xmin:xmax:xip,xip… */
+/* Whether a snapshot, written as xmin:xmax:running,running, sees a transaction. A commit is in the
+ * WAL before it is seen: long before, if it waits for a standby. */
 static bool is_seen(const char *snapshot, uint32_t xid)
 {
     const char *at = strchr(snapshot, ':');

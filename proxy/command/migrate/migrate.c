@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "config/scalar.h"
+#include "proxy/command/migrate/decoding.h"
 #include "proxy/command/migrate/migration.h"
 #include "proxy/command/migrate/plan.h"
 #include "proxy/command/migrate/rows.h"
@@ -286,6 +287,16 @@ static attempt exchange_held(const px_migration *it, const exchange *what)
     return made;
 }
 
+/* Between two tries. A slot is read to now, so that the next try need not read so much. */
+static attempt let_through(const px_migration *it, const exchange *what)
+{
+    pause_ms(PAUSE_MS);
+    if (what->version == NULL || !it->decoding)
+        return ATTEMPT_DONE;
+    attempt made = catch_up(it, false);
+    return made == ATTEMPT_DONE && !px_decoding_confirm(it) ? ATTEMPT_FAILED : made;
+}
+
 /* All tables in one transaction. For the last changes writers are kept out, and readers are not;
  * then the names are exchanged, which takes a moment. */
 static bool switch_tables(const px_migration *it, const char *phase, const char *version,
@@ -296,11 +307,8 @@ static bool switch_tables(const px_migration *it, const char *phase, const char 
         exchange_make(it, phase, reached, &what) && px_migration_do(it, it->reader, IMPATIENT);
     attempt made = good ? ATTEMPT_LOCKED : ATTEMPT_FAILED;
     for (int i = 0; i < TRIES && made == ATTEMPT_LOCKED; i++) {
-        if (i > 0)
-            pause_ms(PAUSE_MS);
-        if (i > 0 && it->decoding && version != NULL && !px_rows_catch_up_soon(it))
-            made = ATTEMPT_FAILED;
-        else
+        made = i > 0 ? let_through(it, &what) : ATTEMPT_DONE;
+        if (made == ATTEMPT_DONE)
             made = exchange_held(it, &what);
     }
     if (made == ATTEMPT_LOCKED)
