@@ -94,7 +94,7 @@ class Writer(threading.Thread):
 
 
 class MigrateDecoding(MigrateCase):
-    settings = {"wal_level": "logical", "max_replication_slots": 2}
+    settings = {"wal_level": "logical", "max_replication_slots": 2, "wal_writer_delay": "10s"}
 
     @classmethod
     def setUpClass(cls):
