@@ -24,7 +24,7 @@ create table events (what text, at timestamptz, n float8, note text, primary key
 create table wiped (id int primary key, label text);
 create table still (id int primary key, label text);
 alter table events replica identity full;
-insert into orders (label, amount) select 'old ' || n, n from generate_series(1, 12000) n;
+insert into orders (label, amount) select 'old ' || n, n from generate_series(1, 30000) n;
 insert into events select E'it''s\t\\' || n, '2026-01-01'::timestamptz + n * interval '1.1 s', n / 3.0, null from generate_series(1, 6000) n;
 insert into wiped select n, 'old' from generate_series(1, 6000) n;
 insert into still select n, 'old' from generate_series(1, 6000) n;
@@ -142,8 +142,9 @@ class MigrateDecoding(MigrateCase):
         self.addCleanup(lambda: [writer.stop() for writer in writers])
         self.more(writers)
         self.chance = random.Random(SEED)
-        for kills in range(10):
-            self.assertFalse(self.killed("--run", 40 + 25 * kills), f"{kills} kills")
+        kills = 0
+        while kills < 10:
+            kills += not self.killed("--run", 45)
             self.more(writers)
         self.decode("--run", names=NAMES)
         self.assertEqual(self.admin("select plugin, slot_type from pg_replication_slots"), [["pgoutput", "logical"]])
@@ -185,7 +186,7 @@ class MigrateDecoding(MigrateCase):
         self.assertEqual(rows("select id, label from wiped where label <> 'old'"), wiped)
         self.assertEqual(self.admin(f"set search_path = {schema}; select (select count(*) from orders where label like 'old%'),"
                                     " (select count(*) from events where what like 'it%'), (select count(*) from still), (select count(*) from wiped)"),
-                         [["12000", "6000", "6000", str(len(wiped))]])
+                         [["30000", "6000", "6000", str(len(wiped))]])
 
     def new_rows(self, sql, name="one"):
         """The rows of the new table, before the cutover."""

@@ -67,6 +67,18 @@ const px_piece px_pieces_make[] = {
      " pg_create_logical_replication_slot(%1$L, ''pgoutput'')', slot) from pg_temp.way where slot"
      " is not null"},
 
+    {"make",
+     "A transaction that writes while a slot is made may be decoded without the DDL or TRUNCATE of"
+     " another one (could not map filenode …). It waits for these transactions.",
+     "select 0, 0, $text$SET LOCAL synchronous_commit = local; DO $keyspread$ DECLARE upto xid8 :="
+     " pg_snapshot_xmax(pg_current_snapshot()); BEGIN WHILE pg_snapshot_xmin(pg_current_snapshot())"
+     " < upto LOOP PERFORM pg_sleep(0.05); END LOOP; END $keyspread$ $text$ from pg_temp.way where"
+     " slot is not null"},
+
+    {"make", "The slot begins behind them.",
+     "select 0, 0, format('SELECT pg_replication_slot_advance(%L, pg_current_wal_flush_lsn())',"
+     " slot) from pg_temp.way where slot is not null"},
+
     {"make", "What was committed before is seen from here on. It waits for writers of the table.",
      "select place, 0, format('LOCK TABLE %s IN SHARE MODE', old) from pg_temp.t, pg_temp.way where"
      " slot is not null"},
