@@ -277,6 +277,35 @@ class MigrateDecoding(MigrateCase):
         for name in names:
             self.assertRegex(self.run_command("verify", self.command_file(names), name).stdout, "wrong: 0\nmissing: 0\n")
 
+    def test_truncate_while_the_slot_is_made(self):
+        """PostgreSQL decodes a transaction without the TRUNCATE of another one if both write while a slot is made."""
+        self.admin("create table one (id int primary key); create table other (id int); insert into one values (1)")
+        sessions = [self.postgres.admin("app") for _ in range(3)]
+        with contextlib.ExitStack() as stack:
+            first, second, third = (stack.enter_context(session) for session in sessions)
+
+            def wait_for(session):
+                pid = session.rows("select pg_backend_pid()")[0][0]
+                harness.eventually("the slot's maker waits for it", lambda: self.admin(
+                    f"select count(*) from pg_stat_activity where {pid} = any (pg_blocking_pids(pid)) and wait_event = 'transactionid'") == [["1"]])
+
+            first.rows("begin; insert into other values (1)")
+            run = threading.Thread(target=lambda: self.decode("--run"))
+            run.start()
+            wait_for(first)
+            second.rows("begin; insert into other values (2)")
+            self.admin("truncate one")
+            first.rows("commit")
+            wait_for(second)
+            third.rows("begin; insert into one values (2)")
+            second.rows("commit")
+            harness.eventually("the slot is made", lambda: self.admin("select count(*) from pg_replication_slots where confirmed_flush_lsn is not null") == [["1"]])
+            third.rows("commit")
+            run.join(harness.PATIENCE)
+        self.admin("insert into one values (3)")
+        self.migrate("--run")
+        self.assertEqual(self.new_rows("id"), [["2"], ["3"]])
+
     def test_a_commit_that_nobody_sees_yet(self):
         """It is in the WAL, and waits for a standby: its row is taken over when it is seen, and so is one that is committed later."""
         self.admin("create table one (id int primary key); insert into one values (1)")

@@ -503,7 +503,9 @@ static PGresult *ask_changed(const px_migration *it)
  */
 static bool catch_up(const px_migration *it, px_caught *caught)
 {
+    double begun = px_migration_now();
     PGresult *changed = px_decoding_read(it, &caught->locked) ? ask_changed(it) : NULL;
+    caught->read = px_migration_now() - begun;
     bool good = changed != NULL, any = false;
     for (int i = 0; good && i < PQntuples(changed); i++)
         any |= PQgetvalue(changed, i, 1)[0] == 't';
@@ -543,11 +545,13 @@ bool px_rows_catch_up_soon(const px_migration *it)
     double last = longest_round;
     for (int round = 0; round < MOST_ROUNDS; round++) {
         double begun = px_migration_now();
-        if (!px_rows_catch_up(it, false, &caught) || !px_decoding_confirm(it))
+        if (!px_rows_catch_up(it, false, &caught))
             return false;
-        double took = px_migration_now() - begun;
+        double took = px_migration_now() - begun - caught.read;
         fprintf(it->command->out, "caught up: %" PRIu64 " changes in %.1f s\n", caught.keys, took);
         fflush(it->command->out);
+        if (!px_decoding_confirm(it))
+            return false;
         bool stays = took < longest_round && took * 100 > last * PERCENT;
         if (took < short_round || caught.keys <= FEW_KEYS || (stays && round > 0))
             return true;
