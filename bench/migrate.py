@@ -3,7 +3,8 @@
 sequences are migrated, cut over and, after SECONDS of writes, taken back, while clients insert, change and delete rows at a steady
 pace through keyspread. Prints how long a statement took at most in each step, and compares the rows with what the clients were told.
 
-  KEYSPREAD=build-release/keyspread bench/migrate.py [--rate WRITES_A_SECOND] [--writers N] [--rows N] [SECONDS]     1000, 8, 100000, 10
+  KEYSPREAD=build-release/keyspread bench/migrate.py [--rate WRITES_A_SECOND] [--writers N] [--rows N] [--changes triggers|decoding] [SECONDS]
+                                                                                                          1000, 8, 100000, triggers, 10
 """
 import argparse
 import os
@@ -19,6 +20,7 @@ arguments = argparse.ArgumentParser()
 arguments.add_argument("--rate", type=float, default=1000)
 arguments.add_argument("--writers", type=int, default=8)
 arguments.add_argument("--rows", type=int, default=100000)
+arguments.add_argument("--changes", default="triggers")
 arguments.add_argument("seconds", nargs="?", type=float, default=10)
 ASKED = arguments.parse_args()
 MORE = "insert into orders (customer, amount, label) select 1 + n % 500, n % 100, 'more ' || n from generate_series(1, {}) n"
@@ -47,7 +49,7 @@ class Paced(Writer):
 class Bench:
     def __init__(self):
         self.postgres = harness.Postgres(fsync="on", synchronous_commit="on", log_statement="none", autovacuum="on",
-                                         shared_buffers="256MB", max_wal_size="4GB")
+                                         shared_buffers="256MB", max_wal_size="4GB", wal_level="logical" if ASKED.changes == "decoding" else "replica")
         self.postgres.create_database("app")
         self.rows(TABLES + MORE.format(ASKED.rows))
         self.config = harness.backend_config(self.postgres, ())
@@ -80,7 +82,7 @@ class Bench:
 
     def migrate(self, word, then=lambda: None):
         def run():
-            done = subprocess.run([harness.program(), "migrate", self.file, word], capture_output=True, text=True, check=False)
+            done = subprocess.run([harness.program(), "migrate", self.file, word, f"--changes={ASKED.changes}"], capture_output=True, text=True, check=False)
             if done.returncode:
                 raise SystemExit(done.stdout + done.stderr)
             print("".join(f"    {line}\n" for line in done.stdout.splitlines() if "have waited" in line), end="")

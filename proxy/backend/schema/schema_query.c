@@ -167,11 +167,15 @@ static void add_matched(const cfg_config *config, const char *named, pgw_buf *sq
     " join pg_catalog.pg_language l on l.oid = fn.prolang where not g.tgisinternal"                \
     " and g.tgenabled <> 'D' and not " IS_OWN_TRIGGER " group by p.root)"
 
-/* The '+' of PX_SCHEMA_RELKIND: `keyspread migrate` logs the table's changes, until the table with
- * the hash has its name; or keeps the old table in step with it. */
+/* The '+' of PX_SCHEMA_RELKIND: `keyspread migrate` logs the table's changes, by a trigger or a
+ * publication, until the table with the hash has its name; or keeps the old table in step with it.
+ */
 #define MIGRATED                                                                                   \
     "case when c.triggers not like '0%' and exists (select from pg_catalog.pg_trigger g"           \
-    " where g.tgrelid = c.oid and g.tgname in ('keyspread_log', 'keyspread_back')) then '+' end"
+    " where g.tgrelid = c.oid and g.tgname in ('keyspread_log', 'keyspread_back'))"                \
+    " or exists (select from pg_catalog.pg_publication_rel l join pg_catalog.pg_publication u"     \
+    " on u.oid = l.prpubid where l.prrelid = c.oid and u.pubname = 'keyspread_migrate')"           \
+    " then '+' end"
 
 /* Columns that a foreign key writes (ON UPDATE, ON DELETE), past keyspread. */
 #define CASCADED                                                                                   \

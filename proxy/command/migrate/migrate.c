@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "config/scalar.h"
+#include "proxy/command/migrate/decoding.h"
 #include "proxy/command/migrate/migration.h"
 #include "proxy/command/migrate/plan.h"
 #include "proxy/command/migrate/rows.h"
@@ -254,11 +255,11 @@ static bool hold_writers(const px_migration *it)
 }
 
 /* Takes over most of what has changed while every keyspread hears of the switch, so that little is
- * left to do under the lock. */
+ * left to do under the lock. To read a slot takes longer than what it brings: that is done once. */
 static attempt await_quiet(const px_migration *it, const exchange *what)
 {
     double begun = px_migration_now();
-    attempt made = what->version != NULL ? catch_up(it, false) : ATTEMPT_DONE;
+    attempt made = what->version != NULL && !it->decoding ? catch_up(it, false) : ATTEMPT_DONE;
     int rest = HEARD_MS - (int)((px_migration_now() - begun) * 1000);
     if (made == ATTEMPT_DONE && rest > 0)
         pause_ms(rest);
@@ -286,6 +287,16 @@ static attempt exchange_held(const px_migration *it, const exchange *what)
     return made;
 }
 
+/* Between two tries. A slot is read to now, so that the next try need not read so much. */
+static attempt let_through(const px_migration *it, const exchange *what)
+{
+    pause_ms(PAUSE_MS);
+    if (what->version == NULL || !it->decoding)
+        return ATTEMPT_DONE;
+    attempt made = catch_up(it, false);
+    return made == ATTEMPT_DONE && !px_decoding_confirm(it) ? ATTEMPT_FAILED : made;
+}
+
 /* All tables in one transaction. For the last changes writers are kept out, and readers are not;
  * then the names are exchanged, which takes a moment. */
 static bool switch_tables(const px_migration *it, const char *phase, const char *version,
@@ -297,9 +308,9 @@ static bool switch_tables(const px_migration *it, const char *phase, const char 
                 px_migration_do(it, it->reader, IMPATIENT);
     attempt made = good ? ATTEMPT_LOCKED : ATTEMPT_FAILED;
     for (int i = 0; i < TRIES && made == ATTEMPT_LOCKED; i++) {
-        if (i > 0)
-            pause_ms(PAUSE_MS);
-        made = exchange_held(it, &what);
+        made = i > 0 ? let_through(it, &what) : ATTEMPT_DONE;
+        if (made == ATTEMPT_DONE)
+            made = exchange_held(it, &what);
     }
     if (made == ATTEMPT_LOCKED)
         refuse(it, "others have held locks all the time, and nothing is switched: end long "
@@ -512,6 +523,7 @@ typedef struct words {
     migrate_step step;
     unsigned rate;
     uint64_t max_lag;
+    bool decoding;
     char **accepted, **names;
     size_t accepted_count, name_count;
 } words;
@@ -536,6 +548,10 @@ static bool read_option(words *to, char *word)
         return read_rate(word + 7, &to->rate);
     if (strncmp(word, "--max-lag=", 10) == 0)
         return cfg_parse_size(word + 10, &to->max_lag) == NULL && to->max_lag > 0;
+    if (strcmp(word, "--changes=triggers") == 0 || strcmp(word, "--changes=decoding") == 0) {
+        to->decoding = word[10] == 'd';
+        return true;
+    }
     if (strncmp(word, "--accept=", 9) != 0 || word[9] == '\0')
         return false;
     to->accepted[to->accepted_count++] = word + 9;
@@ -572,6 +588,7 @@ static bool migrate(const px_command *command, const words *what)
                        .count = tables.all_count,
                        .rate = what->rate,
                        .max_lag = what->max_lag,
+                       .decoding = what->decoding,
                        .accepted = what->accepted,
                        .accepted_count = what->accepted_count};
     good = good && take_step(&it, what->step);
@@ -591,7 +608,7 @@ int px_command_migrate(const px_command *command)
     if (usage)
         fputs("usage: keyspread migrate CONFIG [TABLE...] --plan | --run [--rate=ROWS] "
               "[--max-lag=BYTES] "
-              "| --cutover | --back | --finish [--accept=NAME...]\n",
+              "| --cutover | --back | --finish [--changes=triggers|decoding] [--accept=NAME...]\n",
               command->errors);
     bool good = !usage && migrate(command, &what);
     free(what.accepted);

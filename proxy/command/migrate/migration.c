@@ -280,13 +280,29 @@ static bool take_rows(px_migration *it, const PGresult *rows)
     return false;
 }
 
+/* A migration goes on in the way that it began. */
+static bool take_way(px_migration *it)
+{
+    PGresult *row =
+        px_migration_ask(it, it->writer, "select slot is not null from keyspread.migration");
+    bool decoding = row != NULL && PQgetvalue(row, 0, 0)[0] == 't',
+         good = row != NULL && (decoding || !it->decoding);
+    if (row != NULL && !good)
+        fputs("keyspread: migrate: the migration that is under way logs changes by triggers: leave "
+              "--changes=decoding out, or take it back (--back) first\n",
+              it->command->errors);
+    it->decoding = decoding;
+    PQclear(row);
+    return good;
+}
+
 bool px_migration_load(px_migration *it)
 {
     PGresult *rows = px_migration_ask(
         it, it->writer,
         "select place, name, fresh, kept, keys, stored, columns, nspname, relname, key_texts"
         " from keyspread.migration_table order by place");
-    bool good = rows != NULL && take_rows(it, rows);
+    bool good = rows != NULL && take_rows(it, rows) && take_way(it);
     PQclear(rows);
     return good;
 }

@@ -42,6 +42,7 @@ typedef struct px_migration {
     size_t count;
     unsigned rate;    /* Rows that are copied in a second at most; 0: as fast as it goes. */
     uint64_t max_lag; /* So many bytes a standby may be behind while rows are copied; 0: any. */
+    bool decoding;    /* Changes come by logical decoding, not by triggers. */
     char **accepted;  /* Names of what may be lost. */
     size_t accepted_count;
     PGconn *writer,
@@ -75,8 +76,8 @@ PGW_MUST_CHECK bool px_migration_phase(const px_migration *it, px_phase *phase);
 PGW_MUST_CHECK bool px_migration_reach(const px_migration *it, px_phase phase);
 /* Appends the statement that says so, without a semicolon. */
 void px_migration_add_reach(px_phase phase, pgw_buf *sql);
-/* Reads it->migrated from the state. False with a message: also if the migration that is under way
- * is of other tables. */
+/* Reads it->migrated and it->decoding from the state. False with a message: also if the migration
+ * that is under way is of other tables, or logs by triggers where decoding is asked for. */
 PGW_MUST_CHECK bool px_migration_load(px_migration *it);
 
 /* A clock that only goes forward, in seconds. */

@@ -18,6 +18,12 @@ typedef struct px_piece {
 /* The names of the triggers that log the old table's changes. */
 #define PX_LOG_TRIGGERS "'keyspread_log', 'keyspread_log_truncate'"
 
+/* Of a migration whose changes come by logical decoding: a publication of its tables, and the name
+ * of a slot, which no other database of the server has. */
+#define PX_PUBLICATION "'keyspread_migrate'"
+#define PX_SLOT                                                                                    \
+    "(select 'keyspread_migrate_' || oid from pg_database where datname = current_database())"
+
 /* The old table's other triggers. */
 #define PX_TRIGGERS                                                                                \
     "pg_temp.t join pg_trigger g on g.tgrelid = t.relid and not g.tgisinternal and g.tgname not "  \

@@ -41,7 +41,8 @@ const px_piece px_pieces_make[] = {
      "    RAISE EXCEPTION 'cannot truncate a table that keyspread migrates' USING ERRCODE = "
      "'55000',\n"
      "        HINT = 'Use DELETE, or wait until it is switched (keyspread migrate --cutover).';\n"
-     "END $keyspread$ $text$, place, old_keys, new_keys) from pg_temp.t"},
+     "END $keyspread$ $text$, place, old_keys, new_keys) from pg_temp.t, pg_temp.way where slot is "
+     "null"},
 
     {"make",
      "From here on changes are logged; rows that writers had under way are committed before. It"
@@ -50,7 +51,37 @@ const px_piece px_pieces_make[] = {
      " %s FOR EACH ROW EXECUTE FUNCTION keyspread.log_%s(); ALTER TABLE %1$s ENABLE ALWAYS"
      " TRIGGER keyspread_log; CREATE TRIGGER keyspread_log_truncate BEFORE TRUNCATE ON %1$s"
      " EXECUTE FUNCTION keyspread.refuse_%2$s(); ALTER TABLE %1$s ENABLE ALWAYS TRIGGER"
-     " keyspread_log_truncate', old, place) from pg_temp.t"},
+     " keyspread_log_truncate', old, place) from pg_temp.t, pg_temp.way where slot is null"},
+
+    {"make", "What the slot tells of.",
+     "select 0, 0, format('CREATE PUBLICATION %I FOR TABLE %s', " PX_PUBLICATION
+     ", string_agg(old, ', ' order by place)) from pg_temp.t, pg_temp.way where slot is not null"
+     " having count(*) > 0"},
+
+    {"make",
+     "From here on the WAL is kept for the changes in it, until they are read. It needs wal_level ="
+     " logical, a free slot (max_replication_slots), a role with REPLICATION, and the key in each"
+     " table's replica identity. It waits for all transactions that write.",
+     "select 0, 0, format('SET LOCAL lock_timeout = 0; SELECT pg_drop_replication_slot(slot_name)"
+     " FROM pg_replication_slots WHERE slot_name = %1$L; SELECT"
+     " pg_create_logical_replication_slot(%1$L, ''pgoutput'')', slot) from pg_temp.way where slot"
+     " is not null"},
+
+    {"make",
+     "A transaction that writes while a slot is made may be decoded without the DDL or TRUNCATE of"
+     " another one (could not map filenode …). It waits for these transactions.",
+     "select 0, 0, $text$SET LOCAL synchronous_commit = local; DO $keyspread$ DECLARE upto xid8 :="
+     " pg_snapshot_xmax(pg_current_snapshot()); BEGIN WHILE pg_snapshot_xmin(pg_current_snapshot())"
+     " < upto LOOP PERFORM pg_sleep(0.05); END LOOP; END $keyspread$ $text$ from pg_temp.way where"
+     " slot is not null"},
+
+    {"make", "The slot begins behind them.",
+     "select 0, 0, format('SELECT pg_replication_slot_advance(%L, pg_current_wal_flush_lsn())',"
+     " slot) from pg_temp.way where slot is not null"},
+
+    {"make", "What was committed before is seen from here on. It waits for writers of the table.",
+     "select place, 0, format('LOCK TABLE %s IN SHARE MODE', old) from pg_temp.t, pg_temp.way where"
+     " slot is not null"},
 
     {"make",
      "The new table: columns with types, collations, defaults, identity, generated columns, NOT"

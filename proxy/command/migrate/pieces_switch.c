@@ -12,7 +12,7 @@
 
 #define PUBLICATIONS                                                                               \
     "pg_temp.t join pg_publication_rel l on l.prrelid = t.relid join pg_publication p on p.oid ="  \
-    " l.prpubid"
+    " l.prpubid and p.pubname <> " PX_PUBLICATION
 
 #define RULES "pg_temp.t join pg_rewrite r on r.ev_class = t.relid"
 
@@ -73,17 +73,25 @@
     "select 0, 0, 'DROP FUNCTION ' || string_agg(format('keyspread.back_%s()', place), ', ' order" \
     " by place) || ' CASCADE' from pg_temp.t"
 
+/* A slot that is not dropped keeps the WAL. That it is dropped is never taken back: it comes last.
+ */
+#define DROP_SLOT                                                                                  \
+    "select 1, 0, format('DROP PUBLICATION IF EXISTS %I; SELECT"                                   \
+    " pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = "            \
+    "%L', " PX_PUBLICATION ", slot) from pg_temp.way where slot is not null"
+
 /* It is gone already if the tables are switched back in time. */
 #define DROP_LOG                                                                                   \
     "select 0, 0, 'DROP TABLE IF EXISTS ' || string_agg('keyspread.changes_' || place, ', ' order" \
-    " by place) from pg_temp.t"
+    " by place) from pg_temp.t union all " DROP_SLOT
 
 #define ALL_TABLES(which) "string_agg(" which ", ', ' order by place)"
 
 const px_piece px_pieces_switch[] = {
     {"cutover", "All changes are in the new tables: the log ends, with the triggers that write it.",
      "select 0, 0, 'DROP FUNCTION ' || string_agg(format('keyspread.log_%s(),"
-     " keyspread.refuse_%1$s()', place), ', ' order by place) || ' CASCADE' from pg_temp.t"},
+     " keyspread.refuse_%1$s()', place), ', ' order by place) || ' CASCADE' from pg_temp.t,"
+     " pg_temp.way where slot is null having count(*) > 0"},
 
     {"cutover", "A serial's sequence is to belong to the new table.",
      "select t.place, x.oid, format('ALTER SEQUENCE %s OWNED BY NONE', x.oid::regclass) "
@@ -313,15 +321,17 @@ const px_piece px_pieces_switch[] = {
     {"abandon", "Nothing is logged any more, and nothing of the new tables stays.",
      "select place, 0, format('DROP TRIGGER IF EXISTS keyspread_log ON %s; DROP TRIGGER IF"
      " EXISTS keyspread_log_truncate ON %1$s; DROP FUNCTION IF EXISTS keyspread.log_%s(),"
-     " keyspread.refuse_%2$s(); DROP TABLE IF EXISTS keyspread.changes_%2$s', old, place) from"
-     " pg_temp.t union all " DROP_VIEWS("fresh") " union all select 0, 0,"
-                                                 " 'DROP TABLE IF EXISTS ' || " ALL_TABLES(
-                                                     "fresh") " from pg_temp.t"},
+     " keyspread.refuse_%2$s()', old, place) from pg_temp.t, pg_temp.way where slot is null union "
+     "all"
+     " " DROP_VIEWS("fresh") " union all select 0, 0,"
+                             " 'DROP TABLE IF EXISTS ' || " ALL_TABLES("fresh") " from pg_temp.t"},
 
     {"abandon", "What would have kept the old tables in step goes.",
      "select place, 0, format('DROP FUNCTION IF EXISTS keyspread.back_%s()', place) from"
      " pg_temp.t"},
 
     {"abandon", "Their schemas go.", DROP_SCHEMAS("ns") " union all " DROP_SCHEMAS("os")},
+
+    {"abandon", "The log goes.", DROP_LOG},
 
     {NULL, NULL, NULL}};

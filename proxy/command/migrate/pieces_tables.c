@@ -20,7 +20,8 @@
 #define SETTABLE NOT_GENERATED " and k.attidentity <> 'a'"
 
 const char *const px_pieces_tables[] = {
-    "create temp table asked (place int, relid oid, hash name, hash_key text[], written_key"
+    "create temp table way (slot text) on commit drop;create temp table asked (place int, relid "
+    "oid, hash name, hash_key text[], written_key"
     " text[], parted bool, hash_first bool, checked bool, leaf text[], fill text) on commit "
     "drop;create"
     " temp table plan (id int generated always as identity, phase text, reason text, statement"

@@ -69,6 +69,7 @@ static bool ask_tables(const px_migration *it)
     pgw_buf sql = {0};
     const char *const *part = px_pieces_tables;
     pgw_buf_add_str(&sql, *part);
+    pgw_buf_addf(&sql, "insert into pg_temp.way select %s;", it->decoding ? PX_SLOT : "null");
     for (size_t i = 0; i < it->count; i++)
         add_asked(it->tables[i], i + 1, &sql);
     while (*++part != NULL)
@@ -299,7 +300,9 @@ bool px_plan_print(const px_migration *it)
 
 static const char make_state[] =
     "create schema if not exists keyspread;"
-    "create table keyspread.migration (phase text primary key, began timestamptz default now());"
+    "create table keyspread.migration (phase text primary key, began timestamptz default now(), "
+    "slot"
+    " text, decoded pg_lsn);"
     "create table keyspread.migration_table (place int primary key, name text, fresh text,"
     " kept text, keys text, key_texts text, stored text, columns text, nspname name, relname name,"
     " hash name, copied text, rows bigint not null default 0, whole bool not null default false);"
@@ -308,7 +311,7 @@ static const char make_state[] =
     "comment on table keyspread.migration is 'How far keyspread migrate is; --finish takes it"
     " away.';"
     "create table keyspread.migration_accepted as select distinct name from pg_temp.obstacle;"
-    "insert into keyspread.migration values ('begun');"
+    "insert into keyspread.migration (phase, slot) select 'begun', slot from pg_temp.way;"
     "insert into keyspread.migration_table select place, old, fresh, kept, keys, key_texts, stored,"
     " columns, s, n, hash from pg_temp.t;"
     "insert into keyspread.migration_step select id, phase, reason, statement from pg_temp.plan";

@@ -7,6 +7,7 @@
 
 #include "protocol/copy/rows.h"
 #include "protocol/value_in.h"
+#include "proxy/command/migrate/decoding.h"
 #include "proxy/backend/schema/audit.h"
 #include "rewrite/hash/hash.h"
 #include "rewrite/lex/quote.h"
@@ -188,6 +189,7 @@ typedef struct range {
     char *after; /* The key of the last row that is copied; NULL: none is. */
     char *upto;  /* The key that the range at hand ends with; NULL: it goes to the end. */
     uint64_t rows, begun_with; /* So many are copied, and were when the command began. */
+    double *kept_up;           /* When the changes of all tables were read last. */
     double total, begun, told; /* About so many the table has; times, in seconds. */
 } range;
 
@@ -317,7 +319,8 @@ static bool copy_ranges(const px_migration *it, range *at)
 {
     bool good = true, more = true;
     while (good && more) {
-        good = keep_lag(it) && find_end(it, at) && copy_range(it, at);
+        good = keep_lag(it) && px_decoding_keep_up(it, at->kept_up) && find_end(it, at) &&
+               copy_range(it, at);
         if (!good)
             break;
         tell_progress(it, at);
@@ -330,7 +333,7 @@ static bool copy_ranges(const px_migration *it, range *at)
     return good;
 }
 
-static bool copy_table(const px_migration *it, const px_migrated *table)
+static bool copy_table(const px_migration *it, const px_migrated *table, double *kept_up)
 {
     PGresult *row = px_migration_askf(it, it->writer,
                                       "select copied, rows, whole, (select reltuples from pg_class "
@@ -339,7 +342,10 @@ static bool copy_table(const px_migration *it, const px_migrated *table)
                                       table->place);
     if (row == NULL || PQntuples(row) != 1)
         return PQclear(row), false;
-    range at = {.table = table, .after = copy_of_cell(row, 0), .begun = px_migration_now()};
+    range at = {.table = table,
+                .after = copy_of_cell(row, 0),
+                .begun = px_migration_now(),
+                .kept_up = kept_up};
     at.rows = at.begun_with = strtoull(PQgetvalue(row, 0, 1), NULL, 10);
     at.total = strtod(PQgetvalue(row, 0, 3), NULL);
     bool whole = PQgetvalue(row, 0, 2)[0] == 't';
@@ -353,14 +359,16 @@ static bool copy_table(const px_migration *it, const px_migrated *table)
 bool px_rows_copy(const px_migration *it)
 {
     bool good = true;
+    double kept_up = 0;
     for (size_t i = 0; good && i < it->migrated_count; i++)
-        good = copy_table(it, &it->migrated[i]);
+        good = copy_table(it, &it->migrated[i], &kept_up);
     return good;
 }
 
 /* --- what has changed meanwhile --- */
 
-#define IN_LOG "(%s) in (select %s from keyspread.changes_%d)"
+#define IN_LOG_OF(schema) "(%s) in (select %s from " schema ".changes_%d)"
+#define IN_LOG IN_LOG_OF("keyspread")
 
 /* Locks the old tables that have changed, so that no later statement of the link waits for them. */
 static bool lock_changed(const px_migration *it, PGconn *link, const PGresult *changed,
@@ -382,16 +390,14 @@ static bool lock_changed(const px_migration *it, PGconn *link, const PGresult *c
     return good;
 }
 
-/* Both links see the database as it is now, and the writer's own changes. Locks must be held
- * before. */
+/* Both links see the database as it is now, and each its own changes. Locks must be held before. */
 static bool share_moment(const px_migration *it)
 {
     PGresult *snapshot = px_migration_ask(it, it->writer, "select pg_export_snapshot()");
-    bool good =
-        snapshot != NULL &&
-        px_migration_do(it, it->reader, "begin isolation level repeatable read read only") &&
-        px_migration_dof(it, it->reader, "set transaction snapshot '%s'",
-                         PQgetvalue(snapshot, 0, 0));
+    bool good = snapshot != NULL &&
+                px_migration_do(it, it->reader, "begin isolation level repeatable read") &&
+                px_migration_dof(it, it->reader, "set transaction snapshot '%s'",
+                                 PQgetvalue(snapshot, 0, 0));
     PQclear(snapshot);
     return good;
 }
@@ -426,13 +432,37 @@ static bool delete_changed(const px_migration *it, const px_migrated *one)
                             one->keys, one->place);
 }
 
+/* The reader does not see what the writer has decoded in its transaction: it gets a copy of the
+ * log.
+ */
+static bool lend_log(const px_migration *it, const px_migrated *one)
+{
+    char out[64], in[64], *keys;
+    snprintf(out, sizeof out, "copy keyspread.changes_%d to stdout", one->place);
+    snprintf(in, sizeof in, "copy pg_temp.changes_%d from stdin", one->place);
+    bool good = px_migration_dof(it, it->reader,
+                                 "create temp table changes_%d (like keyspread.changes_%d) on "
+                                 "commit drop",
+                                 one->place, one->place) &&
+                begins_copy(it, it->reader, in, PGRES_COPY_IN);
+    if (!good)
+        return false;
+    bool reads = begins_copy(it, it->writer, out, PGRES_COPY_OUT);
+    for (int len; reads && (len = PQgetCopyData(it->writer, &keys, 0)) > 0; PQfreemem(keys))
+        good = PQputCopyData(it->reader, keys, len) == 1 && good;
+    good = PQputCopyEnd(it->reader, reads ? NULL : "the log could not be read") == 1 && good;
+    good = ends_well(it, it->reader, in) && good && reads;
+    return (!reads || ends_well(it, it->writer, out)) && good;
+}
+
 static bool write_changed(const px_migration *it, const px_migrated *one)
 {
     uint64_t rows = 0;
     pgw_buf from = {0};
-    pgw_buf_addf(&from, "%s where " IN_LOG, one->name, one->keys, one->keys, one->place);
+    pgw_buf_addf(&from, it->decoding ? "%s where " IN_LOG_OF("pg_temp") : "%s where " IN_LOG,
+                 one->name, one->keys, one->keys, one->place);
     pgw_buf_add_byte(&from, '\0');
-    bool good = copy_rows(it, one, from.ptr, &rows);
+    bool good = (!it->decoding || lend_log(it, one)) && copy_rows(it, one, from.ptr, &rows);
     pgw_buf_free(&from);
     return good;
 }
@@ -473,7 +503,9 @@ static PGresult *ask_changed(const px_migration *it)
  */
 static bool catch_up(const px_migration *it, px_caught *caught)
 {
-    PGresult *changed = ask_changed(it);
+    double begun = px_migration_now();
+    PGresult *changed = px_decoding_read(it, &caught->locked) ? ask_changed(it) : NULL;
+    caught->read = px_migration_now() - begun;
     bool good = changed != NULL, any = false;
     for (int i = 0; good && i < PQntuples(changed); i++)
         any |= PQgetvalue(changed, i, 1)[0] == 't';
@@ -515,9 +547,11 @@ bool px_rows_catch_up_soon(const px_migration *it)
         double begun = px_migration_now();
         if (!px_rows_catch_up(it, false, &caught))
             return false;
-        double took = px_migration_now() - begun;
+        double took = px_migration_now() - begun - caught.read;
         fprintf(it->command->out, "caught up: %" PRIu64 " changes in %.1f s\n", caught.keys, took);
         fflush(it->command->out);
+        if (!px_decoding_confirm(it))
+            return false;
         bool stays = took < longest_round && took * 100 > last * PERCENT;
         if (took < short_round || caught.keys <= FEW_KEYS || (stays && round > 0))
             return true;

@@ -14,6 +14,7 @@ PGW_MUST_CHECK bool px_rows_copy(const px_migration *it);
 /* What has come of taking over changes. */
 typedef struct px_caught {
     uint64_t keys; /* How many keys the logs had. */
+    double read;   /* So many seconds it took to read a slot, which does not depend on how many. */
     bool locked;   /* It has failed, for somebody held a lock for longer than the link waits. */
 } px_caught;
 
