@@ -143,6 +143,7 @@ class WhatIsLeft(harness.StackCase):
     timeouts there a CHECK tells."""
     tables = (harness.Table("events", harness.EVENTS.columns, harness.EVENTS.key,
                             hash_column="userhash", batch={"lock_wait_ms": 500}),)
+    options = {"backend": {"batch_links": 1}}
     least = 70000 - 500
 
     def admin(self, sql):
@@ -218,6 +219,20 @@ class WhatIsLeft(harness.StackCase):
         self.assertEqual({one[0] for one in left}, {None, "23505"})
         self.assertEqual(left[0][1], self.least)
         self.assertLess(left[1][1], self.least)
+
+    def test_waiting_for_a_link(self):
+        """What was waited for the only link counts for statement_timeout, as from the row's arrival; for lock_timeout only locks do."""
+        ids = [userid for userid in range(1000) if harness.EVENTS.partition_of(harness.xxh3_signed(userid)) == 3]
+        first, second = self.wire(), self.wire()
+        with self.held(ids[0]), self.held(ids[1]):
+            self.write(first, ids[0], False)
+            self.waits(f"pid not in ({first.pid}, {second.pid})")
+            self.write(second, ids[1], False)
+            self.waits(f"pid in ({first.pid}, {second.pid})", 2)
+        self.assertEqual(self.left(first)[:2], [None, self.least])
+        sqlstate, lock, statement = self.left(second)
+        self.assertEqual((sqlstate, lock), (None, self.least))
+        self.assertLess(statement, lock)
 
     def test_a_cancel_behind_the_wait(self):
         """It ends the statement alone, and the session goes on."""

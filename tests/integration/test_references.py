@@ -179,6 +179,25 @@ class References(SessionCase):
                                  "create table plain (b int, a int, foreign key (a, b) references pairs)"))
         self.assertEqual(made, [("0A000", "Write REFERENCES with a list of columns.")])
 
+    def looks(self, mark):
+        """How often a session has asked its own link for the tables."""
+        return sum(one.kind == "execute" for one in self.postgres.statements(mark, "hashed", "with recursive wanted"))
+
+    def test_what_is_known_is_not_asked_again(self):
+        """A foreign key, an index or a new table changes no key, so that the next foreign key is written without a look."""
+        for text in ("begin", ONE, "insert into one values (5, 5)"):
+            self.is_fine(self.query(text))
+        mark = self.postgres.mark()
+        for text in (TWO, "create index on one (n)", "alter table one add constraint loop foreign key (n) references one (id) on delete cascade",
+                     "create table plain (id int, one_id int references one)", "alter table one add foreign key (n) references one"):
+            self.is_fine(self.query(text))
+        self.assertEqual(self.looks(mark), 0)
+        self.is_fine(self.query("alter table plain add foreign key (id) references two"))
+        self.assertEqual(self.looks(mark), 1)
+        self.is_fine(self.query("commit"))
+        self.use("two")
+        self.ask("plain")
+
     def test_one_that_may_not_alter_the_table(self):
         """PostgreSQL's own error, for it is not done in another one's name."""
         self.query(ONE)
@@ -200,6 +219,45 @@ class References(SessionCase):
         self.sessions[0].query(made)
         for asked in (ASKED[0], ASKED[2], ASKED[4]):
             self.assertEqual(*(session.rows(asked.format("plain")) for session in self.sessions))
+
+
+OF_KEYS = ("select conrelid::regclass, conname, pg_get_constraintdef(oid) from pg_constraint where connamespace = 2200 order by 1, 2",
+           "select indexrelid::regclass, pg_get_indexdef(indexrelid) from pg_index where indrelid::regclass::text ~ '^key_' order by 1")
+KEY_ONE, KEY_TWO = ONE.replace("one", "key_one"), TWO.replace("one)", "key_one)").replace("two (", "key_two (")
+KEY_ROW, KEY_X = "insert into key_one values (1, 1)", "alter table key_one rename id to x"
+
+
+@harness.proxied
+class KeysThatChange(SessionCase):
+    """What is known of keys by an earlier statement holds for a foreign key until something may have changed them."""
+    tables = (Planned("key_*", "auto", hash_column="keyspread_hash"),)
+
+    def test_by_the_same_session(self):
+        self.sessions = self.connect_both()
+        for texts in (
+                (KEY_ONE, KEY_TWO, KEY_X, "create table key_plain (id int references key_one)"),
+                (KEY_ONE, KEY_TWO, "alter table key_one rename to key_other", "create table key_plain (id int references key_other)"),
+                ("begin", KEY_ONE, KEY_ROW, KEY_X, "create table key_plain (id int references key_one (x))", "commit"),
+                ("begin", KEY_ONE, KEY_ROW, "savepoint s", KEY_TWO, "commit"),
+                ("begin", KEY_ONE, "savepoint s", KEY_TWO, "commit"),
+                ("begin", KEY_ONE, KEY_ROW, "savepoint s", KEY_TWO, "rollback to s", KEY_TWO, "commit"),
+                ("begin", KEY_ONE, KEY_ROW, KEY_TWO, "savepoint s", "create table key_plain (id int references key_two, n int references key_one)", "commit"),
+                ("begin", KEY_ONE, KEY_ROW, "drop table key_one", "create table key_one (n int primary key)", KEY_TWO, "commit"),
+                ("begin", KEY_ONE, KEY_ROW, "alter table key_one drop constraint key_one_pkey, add primary key (id, n)",
+                 "create table key_plain (id int, n int, foreign key (id, n) references key_one)", "commit"),
+                ("begin", KEY_ONE, KEY_ROW, "create temp table key_two (k int primary key)", "create temp table key_three (k int references key_two)", "rollback"),
+                ("begin", KEY_ONE, KEY_ROW, KEY_TWO, "insert into key_two values (1, 1), (2, 7)", "rollback", KEY_ONE, KEY_TWO)):
+            with self.subTest(texts):
+                for text in (*texts, *OF_KEYS, "drop table if exists key_one, key_two, key_plain, key_other cascade"):
+                    self.query(text)
+
+    def test_by_another_session(self):
+        self.sessions = self.connect_both()
+        one, others = self.sessions, self.connect_both()
+        for sessions, text in ((one, KEY_ONE), (one, KEY_TWO), (others, KEY_X), (one, "create table key_plain (id int references key_one)"),
+                               (others, OF_KEYS[0]), (others, OF_KEYS[1]), (others, "drop table key_one, key_two, key_plain")):
+            self.sessions = sessions
+            self.query(text)
 
 
 if __name__ == "__main__":

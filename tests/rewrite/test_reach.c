@@ -209,13 +209,66 @@ static void test_defines_alone(void **state)
             fail_msg("not alone? %s", test_alone[i]);
 }
 
+/* What is read by keys alone, and leaves them alone. */
+static void test_leaves_keys(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool refers, leaves;
+        const char *made; /* NULL: nothing */
+    } table[] = {
+        {"alter table a add foreign key (b) references c", true, true, NULL},
+        {"ALTER TABLE ONLY public.a ADD CONSTRAINT x FOREIGN KEY (b, c) REFERENCES d (e, f)"
+         " ON DELETE CASCADE;",
+         true, true, NULL},
+        {"alter table if exists a add foreign key (b) references c", true, true, NULL},
+        {"create table a (b int references c, d int)", true, true, "a"},
+        {"create table if not exists s.\"A b\" (b int)", true, true, "A b"},
+        {"create temp table a (b int)", true, true, "a"},
+        {"create unique index i on a (b)", false, true, "i"},
+        {"create index concurrently if not exists i on a (b)", false, true, "i"},
+        {"create index on a (b)", false, true, NULL},
+        {"create or replace function f() returns trigger language plpgsql as 'begin; end'", false,
+         true, NULL},
+        {"create trigger t before insert on a for each row execute function f()", false, true,
+         NULL},
+        {"alter table a add foreign key (b) references c, drop d", false, false, NULL},
+        {"alter table a add foreign key (b) references c; drop table d", false, false, NULL},
+        {"alter table a add primary key (b)", false, false, NULL},
+        {"alter table a add column b int references c", false, false, NULL},
+        {"alter table a drop b", false, false, NULL},
+        {"alter table a rename to b", false, false, NULL},
+        {"alter index a rename to b", false, false, NULL},
+        {"create table a (like b)", false, false, NULL},
+        {"create table a as select 1", false, false, NULL},
+        {"create table a (b int) inherits (c)", false, false, NULL},
+        {"create table a partition of b default", false, false, NULL},
+        {"create table \"a\"\"b\" (b int)", true, false, NULL},
+        {"create table a (b int references U&\"\\0063\")", false, false, NULL},
+        {"create table a (b int default 'no end)", false, false, NULL},
+        {"create view a as select 1", false, false, NULL},
+        {"drop table a", false, false, NULL},
+        {"insert into a values (1)", false, false, NULL},
+        {"", false, false, NULL},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        pgw_slice made;
+        pgw_slice text = exact(table[i].text);
+        bool leaves = rw_leaves_keys(text, true, &made);
+        if (rw_refers_alone(text, true) != table[i].refers || leaves != table[i].leaves)
+            fail_msg("%s", table[i].text);
+        if (leaves && !pgw_slice_eq_str(made, table[i].made != NULL ? table[i].made : ""))
+            fail_msg("%s makes %.*s", table[i].text, (int)made.len, made.ptr);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reaches),
-        cmocka_unit_test(test_stands_by),
-        cmocka_unit_test(test_moves_columns),
-        cmocka_unit_test(test_defines_alone),
+        cmocka_unit_test(test_reaches),       cmocka_unit_test(test_stands_by),
+        cmocka_unit_test(test_moves_columns), cmocka_unit_test(test_defines_alone),
+        cmocka_unit_test(test_leaves_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

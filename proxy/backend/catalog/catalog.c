@@ -176,6 +176,18 @@ px_catalog *px_catalog_now(px_worker *worker, const px_identity *identity)
     return e->seen.catalog;
 }
 
+px_catalog *px_catalog_of_keys(px_worker *worker, const px_identity *identity)
+{
+    entry *e = find_entry(worker, identity->database);
+    if (e == NULL)
+        return NULL;
+    px_database_look(e->database, &e->seen);
+    if (!is_young(worker, e) || e->seen.keys != atomic_load(&e->database->keys))
+        return NULL;
+    note_use(worker, e);
+    return e->seen.catalog;
+}
+
 bool px_catalog_has_room(px_worker *worker, const px_identity *identity, uint64_t more)
 {
     entry *e = find_entry(worker, identity->database);
@@ -228,6 +240,7 @@ px_catalog *px_catalog_before(px_worker *worker, const px_identity *identity, px
     *seen = (px_seen){.fingerprint = e->seen.fingerprint,
                       .places = e->seen.places,
                       .marks = atomic_load(&e->database->marks),
+                      .keys = atomic_load(&e->database->keys),
                       .checked_at = px_worker_now(worker)};
     return e->seen.catalog;
 }
@@ -240,6 +253,11 @@ void px_catalog_saw(px_worker *worker, const px_identity *identity, px_seen seen
 void px_catalog_stale(px_worker *worker, const char *database, uint64_t changes)
 {
     px_database_mark(name_of(worker, database), changes);
+}
+
+void px_catalog_stale_kept(px_worker *worker, const char *database, uint64_t changes)
+{
+    px_database_mark_kept(name_of(worker, database), changes);
 }
 
 uint64_t px_catalog_marks(px_worker *worker, const px_identity *identity)

@@ -28,6 +28,9 @@ const struct rw_word_set *px_catalog_words(px_worker *worker, const px_catalog *
 /* The snapshot to use now; NULL if the backend must be asked first. Not counted: take it to keep
  * it. */
 px_catalog *px_catalog_now(px_worker *worker, const px_identity *identity);
+/* The snapshot whose names, columns and primary keys are right, though all else may be wrong; NULL:
+ * there is none. Not counted. */
+px_catalog *px_catalog_of_keys(px_worker *worker, const px_identity *identity);
 /* Whether the database certainly has fewer tables of patterns than there may be, though each change
  * since the newest snapshot, and `more` that are not marked, may have made one. */
 bool px_catalog_has_room(px_worker *worker, const px_identity *identity, uint64_t more);
@@ -60,6 +63,8 @@ bool px_catalog_is_quiet(px_worker *worker, const px_identity *identity);
 /* Marks that the snapshot of the database may be wrong for so many changes, at least 1: no worker
  * uses it again before the backend was asked. */
 void px_catalog_stale(px_worker *worker, const char *database, uint64_t changes);
+/* Marks the same for changes that have left alone the names, columns and primary keys of tables. */
+void px_catalog_stale_kept(px_worker *worker, const char *database, uint64_t changes);
 /* How often the snapshot of the identity's database was marked as perhaps wrong. */
 uint64_t px_catalog_marks(px_worker *worker, const px_identity *identity);
 /* How often a client of this process may have changed where a sequence of the database goes on

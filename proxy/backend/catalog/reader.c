@@ -69,6 +69,7 @@ struct px_reader {
     px_look_plans plans; /* statements that the look has prepared on the link */
     px_sight sight;      /* what the last look saw */
     uint64_t marks;      /* database->marks before the last look began */
+    uint64_t keys;       /* database->keys before the last look began */
     uint64_t looked_at;  /* when the last look began */
     uint64_t asked_at;   /* when the last question came */
     uint64_t moved_at;   /* when the backend was last sent a message, or ended an answer */
@@ -141,6 +142,7 @@ static void start_look(px_reader *reader)
     reader->answering = reader->waiting;
     reader->waiting = NULL;
     reader->marks = atomic_load(&reader->database->marks);
+    reader->keys = atomic_load(&reader->database->keys);
     reader->looked_at = px_worker_now(reader->worker);
     reader->look = (px_look){.config = reader->worker->config,
                              .plans = &reader->plans,
@@ -159,6 +161,7 @@ static void publish(px_reader *reader)
     px_database_publish(reader->database,
                         (px_seen){.catalog = px_catalog_take(reader->sight.catalog),
                                   .marks = reader->marks,
+                                  .keys = reader->keys,
                                   .fingerprint = reader->sight.fingerprint,
                                   .places = reader->sight.places,
                                   .checked_at = reader->looked_at});
@@ -254,6 +257,7 @@ static void on_failed(px_link *link, const pgw_error *error)
 static void on_notified(px_reader *reader, pgw_slice body)
 {
     static const char announced[] = PX_DDL_CHANNEL "\0" PX_SWITCH_NOTICE;
+    atomic_fetch_add(&reader->database->keys, 1);
     atomic_fetch_add(&reader->database->marks, 1);
     if (body.len == 4 + sizeof announced && memcmp(body.ptr + 4, announced, sizeof announced) == 0)
         reader->held = px_worker_now(reader->worker) >= reader->deaf_until;
@@ -356,6 +360,7 @@ static void take_file(px_reader *reader)
         reader->sight.catalog = now;
     }
     reader->marks = atomic_load(&reader->database->marks);
+    reader->keys = atomic_load(&reader->database->keys);
     reader->looked_at = px_worker_now(reader->worker);
     publish(reader);
     px_questions_answer(&reader->waiting, NULL, NULL);

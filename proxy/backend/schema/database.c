@@ -74,6 +74,12 @@ static void count(const char *name, size_t member, uint64_t more)
 
 void px_database_mark(const char *name, uint64_t changes)
 {
+    count(name, offsetof(px_database, keys), changes);
+    count(name, offsetof(px_database, marks), changes);
+}
+
+void px_database_mark_kept(const char *name, uint64_t changes)
+{
     count(name, offsetof(px_database, marks), changes);
 }
 

@@ -99,6 +99,12 @@ typedef struct px_ddl {
                             marked yet */
     px_catalog *catalog; /* the configured tables as the session's transaction sees them. Counted;
                             or NULL */
+    bool worn;           /* Of `catalog` only names, columns and primary keys are right: the
+                            transaction has changed other things since, or made what `made` names. */
+    bool keys;    /* A statement of the transaction may have changed names, columns or primary
+                     keys of tables that were there before. */
+    pgw_buf made; /* names of what the transaction has made since it last looked, each with
+                     NUL */
     struct px_schema_probe *probe; /* look at the tables over its own link; owned; or NULL */
     uint64_t recheck_from; /* a wrong value has the tables looked at again from this time on;
                              px_worker_now() */

@@ -222,7 +222,7 @@ static bool sees_alone(const px_session *session)
 {
     if (session->worker->server->backend->by_file)
         return false;
-    if (session->ddl.catalog != NULL)
+    if (session->ddl.catalog != NULL && !session->ddl.worn)
         return px_changes_own(session) != NULL;
     if (session->own.ready && session->own.unsynced)
         return !px_session_aborted(session) && (session->ddl.unsynced || session->ddl.own);
@@ -330,13 +330,16 @@ px_step px_schema_probe_script(px_session *session, pgw_slice text, px_catalog *
     *catalog = px_catalog_none();
     if (!is_about_tables(session, text))
         return PX_STEP_DONE;
-    bool alone =
-        !session->hand.rechecked && session->hand.parts == NULL &&
-        rw_defines_alone(text, px_catalog_names(worker), session->who.identity->env.conforming) &&
-        px_catalog_has_room(worker, session->who.identity, session->ddl.unmarked);
-    if (!alone)
+    bool conforming = session->who.identity->env.conforming;
+    bool plain = !session->hand.rechecked && session->hand.parts == NULL;
+    bool alone = plain && rw_defines_alone(text, px_catalog_names(worker), conforming);
+    px_catalog *known = alone ? px_catalog_unasked()
+                        : plain && rw_refers_alone(text, conforming)
+                            ? px_changes_of_keys(session, text)
+                            : NULL;
+    if (known == NULL || !px_catalog_has_room(worker, session->who.identity, session->ddl.unmarked))
         return px_schema_probe_now(session, catalog);
     use(session);
-    *catalog = px_catalog_unasked();
+    *catalog = known;
     return PX_STEP_DONE;
 }

@@ -29,6 +29,7 @@
 #include "proxy/ingest/submit.h"
 #include "rewrite/insert/render.h"
 #include "rewrite/statement/script/script.h"
+#include "rewrite/statement/words/reach.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,6 +86,19 @@ static bool may_commit(const px_session *session, const px_text *text)
     return false;
 }
 
+/* Notes what a text that is sent may do to tables. */
+static void note_changes(px_session *session, const px_text *text)
+{
+    pgw_slice made;
+    const rw_script *script = &text->script;
+    unsigned changes = px_script_changes(session, text->text, script);
+    if (changes & RW_EFFECT_DDL && script->count == 1 &&
+        rw_leaves_keys(text->text, session->who.identity->env.conforming, &made))
+        px_changes_note_kept(session, changes, made);
+    else
+        px_changes_note_text(session, changes, script->count);
+}
+
 /* Sends a text that was looked into to the own link, each INSERT rewritten in place. */
 static void send_text(px_session *session, px_text *text)
 {
@@ -92,8 +106,7 @@ static void send_text(px_session *session, px_text *text)
     px_pending_note_commit(&session->pending, may_commit(session, text));
     bool alone = text->script.count == 1 && session->own.status == 'I' &&
                  session->pending.replies.count == 0;
-    px_changes_note_text(session, px_script_changes(session, text->text, &text->script),
-                         text->script.count);
+    note_changes(session, text);
     px_script_note(session, &text->script, alone);
     pgw_buf message = {0};
     size_t begun = pgw_begin(&message, 'Q');

@@ -2,7 +2,12 @@
 
 #include "proxy/client/core/session.h"
 
-enum { ANSWERED_MS = 1000 }; /* ms that a message goes by the tables it asked for */
+#include <string.h>
+
+enum {
+    ANSWERED_MS = 1000, /* ms that a message goes by the tables it asked for */
+    MADE_MOST = 1024    /* bytes of names that a transaction has made without looking */
+};
 
 px_catalog *px_changes_known(px_session *session)
 {
@@ -41,12 +46,37 @@ void px_changes_forget(px_session *session)
 {
     px_catalog_drop(session->ddl.catalog);
     session->ddl.catalog = NULL;
+    session->ddl.worn = false;
+}
+
+/* Whether the session's own transaction, or the group at hand, is not over. */
+static bool is_inside(const px_session *session)
+{
+    return session->own.status == 'T' || session->own.unsynced;
 }
 
 px_catalog *px_changes_own(const px_session *session)
 {
-    bool inside = session->own.status == 'T' || session->own.unsynced;
-    return inside ? session->ddl.catalog : NULL;
+    return is_inside(session) && !session->ddl.worn ? session->ddl.catalog : NULL;
+}
+
+/* Whether the text mentions something that the transaction has made since it last looked. */
+static bool mentions_made(const px_session *session, pgw_slice text)
+{
+    const pgw_buf *made = &session->ddl.made;
+    for (size_t at = 0; at < made->len; at += strlen(made->ptr + at) + 1)
+        if (rw_text_mentions(text, made->ptr + at))
+            return true;
+    return false;
+}
+
+px_catalog *px_changes_of_keys(const px_session *session, pgw_slice text)
+{
+    if (mentions_made(session, text))
+        return NULL;
+    if (is_inside(session) && session->ddl.catalog != NULL)
+        return session->ddl.catalog;
+    return session->ddl.keys ? NULL : px_catalog_of_keys(session->worker, session->who.identity);
 }
 
 const px_catalog *px_changes_for_errors(const px_session *session)
@@ -56,7 +86,8 @@ const px_catalog *px_changes_for_errors(const px_session *session)
     return own != NULL ? own : px_catalog_before(session->worker, session->who.identity, &seen);
 }
 
-void px_changes_note(px_session *session, unsigned effects)
+/* Notes that a statement that may change tables is sent. `kept`: it leaves keys alone. */
+static void note(px_session *session, unsigned effects, bool kept)
 {
     /* A function may contain anything, be it made unseen or called by what was prepared or declared
      * before. */
@@ -65,8 +96,10 @@ void px_changes_note(px_session *session, unsigned effects)
     if (effects & RW_EFFECT_RESUMES && !quiet)
         effects |= session->known.touched & RW_EFFECT_CALLS;
     bool ddl = effects & RW_EFFECT_DDL || (effects & RW_EFFECT_CALLS && !quiet);
-    if (ddl || effects & RW_EFFECT_TRANSACTION) /* a ROLLBACK TO may take back what was seen */
+    if ((ddl && !kept) || effects & RW_EFFECT_TRANSACTION) /* a ROLLBACK TO may take back what was
+                                                              seen */
         px_changes_forget(session);
+    session->ddl.worn = session->ddl.catalog != NULL && (session->ddl.worn || ddl);
     session->ddl.own = session->ddl.own || ddl;
     session->ddl.unmarked += (effects & RW_EFFECT_DDL) != 0;
     if (effects & RW_EFFECT_RESETS) {
@@ -75,6 +108,22 @@ void px_changes_note(px_session *session, unsigned effects)
     }
     const unsigned telling = RW_EFFECT_DDL | RW_EFFECT_CALLS | RW_EFFECT_RIGHTS;
     session->ddl.seen = session->ddl.seen || effects & telling;
+    session->ddl.keys = session->ddl.keys || (effects & telling && !kept);
+}
+
+void px_changes_note(px_session *session, unsigned effects)
+{
+    note(session, effects, false);
+}
+
+void px_changes_note_kept(px_session *session, unsigned effects, pgw_slice made)
+{
+    bool few = session->ddl.made.len < MADE_MOST;
+    note(session, effects, few);
+    if (made.len > 0 && few) {
+        pgw_buf_add_slice(&session->ddl.made, made);
+        pgw_buf_add_byte(&session->ddl.made, '\0');
+    }
 }
 
 void px_changes_note_text(px_session *session, unsigned effects, size_t count)
@@ -107,6 +156,8 @@ void px_changes_see(px_session *session, px_catalog *catalog)
 {
     px_changes_forget(session);
     session->ddl.catalog = catalog;
+    session->ddl.keys = session->ddl.keys || session->ddl.made.len > 0;
+    pgw_buf_free(&session->ddl.made);
 }
 
 void px_changes_recheck_from(px_session *session, uint64_t at)
@@ -129,18 +180,22 @@ void px_changes_synced(px_session *session)
 
 void px_changes_end(px_session *session)
 {
-    if (session->ddl.seen)
-        px_changes_stale(session);
+    void (*stale)(px_worker *, const char *, uint64_t) =
+        session->ddl.keys || session->ddl.made.len > 0 ? px_catalog_stale : px_catalog_stale_kept;
+    if (session->ddl.seen) {
+        px_changes_ask_anew(session);
+        stale(session->worker, session->who.identity->database, 1);
+    }
     if (session->ddl.resets)
         px_catalog_reset(session->worker, session->who.identity->database);
     /* More may have been sent already behind what ReadyForQuery answers. */
     if (session->pending.replies.count <= 1) {
         if (session->ddl.unmarked > 1)
-            px_catalog_stale(session->worker, session->who.identity->database,
-                             session->ddl.unmarked - 1);
+            stale(session->worker, session->who.identity->database, session->ddl.unmarked - 1);
         session->ddl.seen = session->ddl.own = session->ddl.unsynced = session->ddl.resets =
-            session->ddl.used = false;
+            session->ddl.used = session->ddl.keys = false;
         session->ddl.unmarked = 0;
+        pgw_buf_free(&session->ddl.made);
     }
     px_changes_forget(session);
 }

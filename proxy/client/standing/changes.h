@@ -25,6 +25,12 @@ void px_changes_stale(struct px_session *session);
 /* Notes that something with these effects is sent: what is known of configured tables may be wrong
  * then. */
 void px_changes_note(struct px_session *session, unsigned effects);
+/* Does what px_changes_note() does for a statement that leaves keys alone (reach.h), and makes
+ * something of this name; empty: nothing. */
+void px_changes_note_kept(struct px_session *session, unsigned effects, pgw_slice made);
+/* The tables for a text that is read by the names, columns and primary keys of those alone that it
+ * mentions: the rest may be wrong. NULL: the backend must be asked first. */
+px_catalog *px_changes_of_keys(const struct px_session *session, pgw_slice text);
 /* Does what px_changes_note() does for a text of `count` statements, at least 1, each of which may
  * have all these effects. */
 void px_changes_note_text(struct px_session *session, unsigned effects, size_t count);

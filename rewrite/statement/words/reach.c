@@ -4,6 +4,8 @@
 #include "rewrite/hash/hash_column.h"
 #include "rewrite/lex/lexer.h"
 
+#include <string.h>
+
 typedef struct reader {
     rw_lexer lexer;
     rw_token token;
@@ -234,6 +236,15 @@ static bool is_one_statement(reader in)
     return in.token.kind == RW_TOKEN_END;
 }
 
+/* Whether CREATE TABLE makes a table of nothing but what stands in the text, and of tables that
+ * foreign keys refer to. */
+static bool makes_plainly(reader in)
+{
+    static const char *const others[] = {"like", "select", NULL};
+    static const char *const forms[] = {"as", "of", "inherits", "partition", NULL};
+    return !holds_one_of(in, others, false) && !holds_one_of(in, forms, true);
+}
+
 static bool creates_alone(reader in)
 {
     static const char *const plain[] = {"sequence", NULL};
@@ -243,11 +254,10 @@ static bool creates_alone(reader in)
     static const char *const written[] = {"select", "insert", "update", "delete", "merge",
                                           "values", "begin",  "return", NULL};
     static const char *const on_rows[] = {"when", NULL};
-    static const char *const others[] = {"references", "like", "select", NULL};
-    static const char *const forms[] = {"as", "of", "inherits", "partition", NULL};
+    static const char *const refers[] = {"references", NULL};
     skip_modifiers(&in);
     if (at_word(&in, "table"))
-        return !holds_one_of(in, others, false) && !holds_one_of(in, forms, true);
+        return makes_plainly(in) && !holds_one_of(in, refers, false);
     if (at_word(&in, "trigger"))
         return !holds_one_of(in, on_rows, false);
     if (at_one_of(&in, routines))
@@ -325,4 +335,102 @@ bool rw_defines_alone(pgw_slice text, const rw_catalog *names, bool conforming)
     advance(&in);
     skip_name(&in);
     return alters_alone(in);
+}
+
+/* --- what leaves keys alone --- */
+
+/* Whether a name is written U&"…", which no other spelling of it is compared with. */
+static bool spells_names(reader in)
+{
+    for (; !at_end(&in); advance(&in))
+        if (in.token.kind == RW_TOKEN_QUOTED &&
+            rw_token_text(in.lexer.text, in.token).ptr[0] != '"')
+            return true;
+    return false;
+}
+
+/* Whether ALTER TABLE adds a foreign key, and does nothing else. */
+static bool adds_foreign_key(reader in)
+{
+    static const char *const before[] = {"if", "exists", "only", NULL};
+    while (at_one_of(&in, before))
+        advance(&in);
+    skip_name(&in);
+    bool adds = at_word(&in, "add");
+    advance(&in);
+    if (at_word(&in, "constraint")) {
+        advance(&in);
+        advance(&in);
+    }
+    int depth = 0;
+    bool one = adds && at_word(&in, "foreign");
+    for (; one && !at_end(&in); advance(&in)) {
+        pgw_slice text = rw_token_text(in.lexer.text, in.token);
+        depth += pgw_slice_eq_str(text, "(") - pgw_slice_eq_str(text, ")");
+        one = depth > 0 || !pgw_slice_eq_str(text, ",");
+    }
+    return one;
+}
+
+/* At the kind of what CREATE makes, or at the name of the table that ALTER TABLE changes. False: it
+ * is neither. */
+static bool begin_definition(pgw_slice text, bool conforming, bool *creates, reader *in)
+{
+    rw_lexer_init(&in->lexer, text, conforming);
+    advance(in);
+    *creates = at_word(in, "create");
+    if (!*creates && !at_word(in, "alter"))
+        return false;
+    advance(in);
+    if (*creates)
+        skip_modifiers(in);
+    else if (at_word(in, "table"))
+        advance(in);
+    else
+        return false;
+    return is_one_statement(*in) && !spells_names(*in);
+}
+
+bool rw_refers_alone(pgw_slice text, bool conforming)
+{
+    bool creates;
+    reader in;
+    return begin_definition(text, conforming, &creates, &in) &&
+           (creates ? at_word(&in, "table") && makes_plainly(in) : adds_foreign_key(in));
+}
+
+/* Takes the last part of a relation's name, which may be left out before ON. False: it has a quote
+ * in it. */
+static bool take_relation(reader in, pgw_slice *name)
+{
+    static const char *const before[] = {"unique", "index", "table",  "concurrently",
+                                         "if",     "not",   "exists", NULL};
+    while (at_one_of(&in, before))
+        advance(&in);
+    while (!at_end(&in) && !at_word(&in, "on")) {
+        *name = rw_token_text(in.lexer.text, in.token);
+        advance(&in);
+        if (!pgw_slice_eq_str(rw_token_text(in.lexer.text, in.token), "."))
+            break;
+        advance(&in);
+    }
+    if (name->len >= 2 && name->ptr[0] == '"')
+        *name = (pgw_slice){name->ptr + 1, name->len - 2};
+    return name->len == 0 || memchr(name->ptr, '"', name->len) == NULL;
+}
+
+bool rw_leaves_keys(pgw_slice text, bool conforming, pgw_slice *made)
+{
+    static const char *const indexes[] = {"unique", "index", NULL};
+    static const char *const others[] = {"function", "procedure", "trigger", NULL};
+    bool creates;
+    reader in;
+    *made = (pgw_slice){NULL, 0};
+    if (!begin_definition(text, conforming, &creates, &in))
+        return false;
+    if (!creates)
+        return adds_foreign_key(in);
+    if (at_one_of(&in, indexes) || (at_word(&in, "table") && makes_plainly(in)))
+        return take_relation(in, made);
+    return at_one_of(&in, others);
 }

@@ -36,6 +36,10 @@ static void marks_are_those_of_a_name(void **state)
     px_database_mark("a", 1);
     px_database_mark("nobody", 1);
     assert_int_equal(a->marks, 2);
+    assert_int_equal(a->keys, 2);
+    px_database_mark_kept("a", 3);
+    assert_int_equal(a->marks, 5);
+    assert_int_equal(a->keys, 2);
     assert_int_equal(b->marks, 0);
     px_database_drop(a);
     px_database_drop(b);
@@ -49,14 +53,14 @@ static void the_newest_is_seen(void **state)
     px_seen seen = {0};
     px_database_look(a, &seen);
     assert_null(seen.catalog);
-    px_database_publish(a, (px_seen){px_catalog_take(&one), 3, {"x"}, {"p"}, 7});
+    px_database_publish(a, (px_seen){px_catalog_take(&one), 3, {"x"}, {"p"}, 7, 0});
     px_database_look(a, &seen);
     assert_ptr_equal(seen.catalog, &one);
     assert_int_equal(seen.marks, 3);
     assert_string_equal(seen.fingerprint.text, "x");
     assert_int_equal(seen.checked_at, 7);
     assert_int_equal(one.references, 3);
-    px_database_publish(a, (px_seen){px_catalog_take(&two), 4, {"y"}, {"p"}, 8});
+    px_database_publish(a, (px_seen){px_catalog_take(&two), 4, {"y"}, {"p"}, 8, 0});
     assert_int_equal(one.references, 2); /* who looked has it still */
     px_database_look(a, &seen);
     assert_ptr_equal(seen.catalog, &two);
