@@ -251,8 +251,7 @@ static px_step look_into(px_session *session, px_text *text)
     return PX_STEP_DONE;
 }
 
-/* Asks for the keys of a text. NULL: the error; or, where `*step` is not DONE, the session waits.
- */
+/* Asks for the keys of a text. NULL: `*step` is a wait, or DONE and there is the error. */
 static const rw_answer *ask(px_session *session, const px_text *text, px_step *step,
                             pgw_error *error)
 {
