@@ -234,8 +234,6 @@ const px_piece px_pieces_switch[] = {
      "select place, oid, format('COMMENT ON CONSTRAINT %I ON %s IS %L', conname, referrer, e)"
      " from pg_temp.fk, obj_description(oid, 'pg_constraint') e where not lost and e is not null"},
 
-    {"back", "The old table is not to follow any more.", DROP_BACK},
-
     {"back", "Foreign keys that refer to the new tables.",
      "select min(place), 0, format('ALTER TABLE %s ', referrer) || string_agg(" DROP_KEY
      " from pg_temp.fk where not lost and from_place is null group by referrer"},
@@ -295,6 +293,8 @@ const px_piece px_pieces_switch[] = {
                          "select 0, 0, 'DROP TABLE ' || " ALL_TABLES("fresh") " from pg_temp.t"},
 
     {"back", "Their schemas go.", DROP_SCHEMAS("ns") " union all " DROP_SCHEMAS("os")},
+
+    {"check_back", "The functions of the new tables' triggers go.", DROP_BACK},
 
     {"check_back", "The log is of no use any more.", DROP_LOG},
 
