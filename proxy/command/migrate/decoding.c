@@ -87,6 +87,8 @@ static bool log_key(const reading *to, table_log *log, const pgw_slice *key)
 
 /* --- pgoutput's messages --- */
 
+static const char unknown[] = "a change came of a table that is not known";
+
 static table_log *find_log(const reading *to, uint32_t relation)
 {
     for (size_t i = 0; i < to->it->migrated_count; i++)
@@ -176,7 +178,7 @@ static bool take_change(reading *to, pgw_reader *in)
 {
     table_log *log = find_log(to, pgw_read_u32(in));
     if (log == NULL)
-        return fail(to, "a change came of a table that is not known");
+        return fail(to, unknown);
     pgw_slice *key = pgw_calloc(log->columns, sizeof *key);
     bool good = true;
     while (good && !in->failed && in->at < in->end) {
@@ -196,11 +198,12 @@ static bool take_truncate(const reading *to, pgw_reader *in)
     pgw_read_u8(in);
     while (good && count-- > 0 && !in->failed) {
         const table_log *log = find_log(to, pgw_read_u32(in));
-        const px_migrated *table = log != NULL ? &to->it->migrated[log - to->logs] : NULL;
-        good =
-            table != NULL && px_migration_dof(to->it, to->it->writer,
-                                              "insert into keyspread.changes_%d select %s from %s",
-                                              table->place, table->keys, table->fresh);
+        if (log == NULL)
+            return fail(to, unknown);
+        const px_migrated *table = &to->it->migrated[log - to->logs];
+        good = px_migration_dof(to->it, to->it->writer,
+                                "insert into keyspread.changes_%d select %s from %s", table->place,
+                                table->keys, table->fresh);
     }
     return good;
 }

@@ -17,28 +17,30 @@ const px_obstacle px_obstacles[] = {
      " (select from pg_depend where classid = 'pg_class'::regclass and objid = relid and deptype"
      " = 'e')"},
 
-    {"Set wal_level = logical and restart PostgreSQL, or log by triggers.", false,
+    {"Set wal_level = logical and restart PostgreSQL, or leave --changes=decoding out.", false,
      "select 0, 'changes', format('wal_level is %s', s) from pg_temp.way,"
      " current_setting('wal_level') s where slot is not null and s <> 'logical'"},
 
-    {"Raise max_replication_slots and restart PostgreSQL, drop a slot, or log by triggers.", false,
+    {"Raise max_replication_slots and restart PostgreSQL, drop a slot, or leave --changes=decoding "
+     "out.",
+     false,
      "select 0, 'changes', format('max_replication_slots is %s, and all are taken', s) from"
      " pg_temp.way w, current_setting('max_replication_slots') s where slot is not null and (select"
      " count(*) from pg_replication_slots r where r.slot_name <> w.slot) >= s::int"},
 
-    {"ALTER ROLE … REPLICATION, or log by triggers.", false,
+    {"ALTER ROLE … REPLICATION, or leave --changes=decoding out.", false,
      "select 0, 'changes', format('%s has no REPLICATION', current_user) from pg_temp.way where"
      " slot is not null and not (select rolsuper or rolreplication from pg_roles where rolname ="
      " current_user)"},
 
-    {"ALTER TABLE … REPLICA IDENTITY DEFAULT (or FULL), or log by triggers.", false,
+    {"ALTER TABLE … REPLICA IDENTITY DEFAULT (or FULL), or leave --changes=decoding out.", false,
      "select place, old, 'its replica identity lacks columns of the key, by which changes are"
      " decoded' from pg_temp.t, pg_temp.way where slot is not null and relreplident not in ('d',"
      " 'f') and not exists (select from pg_index r join pg_index p on p.indrelid = r.indrelid and"
      " p.indisprimary where relreplident = 'i' and r.indrelid = relid and r.indisreplident and"
      " r.indkey::int2[] @> p.indkey::int2[])"},
 
-    {"ALTER TABLE … SET LOGGED, or log by triggers.", false,
+    {"ALTER TABLE … SET LOGGED, or leave --changes=decoding out.", false,
      "select place, old, 'it is UNLOGGED, and its changes cannot be decoded' from pg_temp.t,"
      " pg_temp.way where slot is not null and relpersistence = 'u'"},
 

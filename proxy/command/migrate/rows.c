@@ -432,9 +432,7 @@ static bool delete_changed(const px_migration *it, const px_migrated *one)
                             one->keys, one->place);
 }
 
-/* The reader does not see what the writer has decoded in its transaction: it gets a copy of the
- * log.
- */
+/* The reader does not see what the writer has decoded: it gets a copy of the log. */
 static bool lend_log(const px_migration *it, const px_migrated *one)
 {
     char out[64], in[64], *keys;
