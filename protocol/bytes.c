@@ -1,14 +1,13 @@
 #include "protocol/bytes.h"
 
+#include "protocol/decimal.h"
+
 #include <endian.h>
 #include <sanitizer/asan_interface.h> /* nothing where it is not built with it */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 static void *or_die(void *ptr)
 {
@@ -124,101 +123,16 @@ void pgw_buf_add_i64(pgw_buf *buf, int64_t value)
     buf->len += sizeof wire;
 }
 
-static void put_pair(char *to, uint64_t pair)
-{
-    static const char pairs[] =
-        "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
-        "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
-        "8081828384858687888990919293949596979899";
-    memcpy(to, pairs + pair * 2, 2);
-}
-
-/* The eight digits of a number below 100,000,000: it is made a fraction, whose whole part is the
- * first two, and each multiplication brings the next two there. */
-static inline void put_eight(char *to, uint32_t value)
-{
-    uint64_t millions = ((uint64_t)value * 281474978 >> 16) + 1;
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; i++, millions = (millions & UINT32_MAX) * 100)
-        put_pair(to + 2 * i, millions >> 32);
-}
-
-/* The sixteen digits of a number below 10,000,000,000,000,000: where the machine can, its halves
- * are cut into numbers of four, two and one digits beside each other. */
-static inline void put_sixteen(char *to, uint64_t value)
-{
-    uint32_t first = (uint32_t)(value / 100000000), second = (uint32_t)(value % 100000000);
-#ifdef __SSE2__
-    __m128i halves = _mm_set_epi64x(second, first);
-    __m128i high = _mm_srli_epi64(_mm_mul_epu32(halves, _mm_set1_epi64x(0xd1b71759)), 45);
-    __m128i low = _mm_sub_epi32(halves, _mm_mul_epu32(high, _mm_set1_epi64x(10000)));
-    __m128i fours = _mm_or_si128(high, _mm_slli_epi64(low, 32));
-    high = _mm_srli_epi16(_mm_mulhi_epu16(fours, _mm_set1_epi16(5243)), 3);
-    low = _mm_sub_epi16(fours, _mm_madd_epi16(high, _mm_set1_epi32(100)));
-    __m128i twos = _mm_or_si128(high, _mm_slli_epi32(low, 16));
-    high = _mm_mulhi_epu16(twos, _mm_set1_epi16(6554));
-    low = _mm_sub_epi16(twos, _mm_mullo_epi16(high, _mm_set1_epi16(10)));
-    __m128i ones = _mm_or_si128(high, _mm_slli_epi16(low, 8));
-    _mm_storeu_si128((__m128i *)(void *)to, _mm_or_si128(ones, _mm_set1_epi8('0')));
-#else
-    put_eight(to, first);
-    put_eight(to + 8, second);
-#endif
-}
-
-enum { MOST = PGW_DECIMAL_ROOM - 1 }; /* bytes that any number of 64 bits has room in */
-
-/* Writes one to four digits of a number below 10,000, and sixteen of `rest`; returns their end. */
-static inline char *put_many(char *to, uint32_t first, uint64_t rest)
-{
-    uint32_t four;
-    put_pair((char *)&four, first / 100);
-    put_pair((char *)&four + 2, first % 100);
-    four = le32toh(four);
-    unsigned zeros = (unsigned)__builtin_ctz((four & 0x0f0f0f) | 1 << 24) & ~7u;
-    four = htole32(four >> zeros);
-    memcpy(to, &four, sizeof four);
-    to += 4 - zeros / 8;
-    put_sixteen(to, rest);
-    return to + 16;
-}
-
-/* Writes up to sixteen digits: eight at a time, from the last, as long as there are more; then two.
- * MOST bytes are written in any case. */
-static __attribute__((noinline)) char *put_few(char *to, uint64_t value)
-{
-    enum { EIGHT = 100000000 };
-    char digits[2 * MOST] = {0}; /* The digits end in the first half. */
-    char *end = digits + MOST, *at = end;
-    for (; value >= EIGHT; value /= EIGHT)
-        put_eight(at -= 8, (uint32_t)(value % EIGHT));
-    uint32_t rest = (uint32_t)value;
-    for (; rest >= 10; rest /= 100)
-        put_pair(at -= 2, rest % 100);
-    if (rest > 0 || at == end)
-        *--at = (char)('0' + rest);
-    memcpy(to, at, MOST);
-    return to + (end - at);
-}
-
-/* Writes the digits of a number; most hashes have more than sixteen. */
-static inline char *put_digits(char *to, uint64_t value)
-{
-    const uint64_t sixteen = UINT64_C(10000000000000000);
-    uint64_t first = value / sixteen;
-    return first > 0 ? put_many(to, (uint32_t)first, value - first * sixteen) : put_few(to, value);
-}
-
 char *pgw_put_decimal(char *to, int64_t value)
 {
     bool minus = value < 0;
     *to = '-';
-    return put_digits(to + minus, minus ? -(uint64_t)value : (uint64_t)value);
+    return pgw_put_digits(to + minus, minus ? -(uint64_t)value : (uint64_t)value);
 }
 
 char *pgw_put_unsigned(char *to, uint64_t value)
 {
-    return put_digits(to, value);
+    return pgw_put_digits(to, value);
 }
 
 void pgw_buf_add_decimal(pgw_buf *buf, int64_t value)

@@ -1,13 +1,12 @@
 #include "protocol/digits.h"
 
-bool pgw_many_digits(pgw_slice digits, uint64_t *out)
+int64_t pgw_many_digits(pgw_slice digits)
 {
-    uint64_t eight;
     size_t len = (digits.len - 1) % 8 + 1;
-    bool plain = pgw_eight_digits(digits.ptr, len, out);
-    for (; plain && len < digits.len; len += 8) {
-        plain = pgw_eight_digits(digits.ptr + len, 8, &eight);
-        *out = *out * 100000000 + eight;
+    int64_t number = pgw_eight_digits(digits.ptr, len);
+    for (; number >= 0 && len < digits.len; len += 8) {
+        int64_t eight = pgw_eight_digits(digits.ptr + len, 8);
+        number = eight < 0 ? -1 : number * 100000000 + eight;
     }
-    return plain;
+    return number;
 }

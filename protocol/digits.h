@@ -31,36 +31,32 @@ static inline size_t pgw_leading_digits(const char *at, uint64_t *out)
     return bits / 8;
 }
 
-/* The number that one to eight digits make, all at once. False: there are other bytes among them.
- */
-static inline bool pgw_eight_digits(const char *digits, size_t len, uint64_t *out)
+/* The number that one to eight digits make, all at once; -1: there are other bytes among them. */
+static inline int64_t pgw_eight_digits(const char *digits, size_t len)
 {
+    const uint32_t zeros = UINT32_C(0x30303030);
     uint64_t word = 0, other;
     if (len >= 4) {
         uint32_t first, last; /* two halves, which overlap */
         memcpy(&first, digits, sizeof first);
         memcpy(&last, digits + len - sizeof last, sizeof last);
-        word = (uint64_t)le32toh(last) << 32 | (uint64_t)le32toh(first) << 8 * (8 - len);
+        word = (uint64_t)(le32toh(first) ^ zeros) << 8 * (8 - len);
+        word |= (uint64_t)(le32toh(last) ^ zeros) << 32;
     } else {
         for (size_t i = 0; i < len; i++)
-            word = word >> 8 | (uint64_t)(unsigned char)digits[i] << 56;
+            word = word >> 8 | (uint64_t)(unsigned char)(digits[i] ^ '0') << 56;
     }
-    /* Bytes in front that are none of the digits' are zero, as are the digits' own upper halves
-     * then. */
-    word ^= UINT64_C(0x3030303030303030) << 8 * (8 - len);
     other = (word | (word + UINT64_C(0x7676767676767676))) & UINT64_C(0x8080808080808080);
-    *out = pgw_of_digit_values(word);
-    return other == 0;
+    return other == 0 ? (int64_t)pgw_of_digit_values(word) : -1;
 }
 
-/* The number that more than eight digits make, and not more than 24. */
-__attribute__((noinline)) PGW_MUST_CHECK bool pgw_many_digits(pgw_slice digits, uint64_t *out);
+/* The number that nine to 18 digits make; -1: there are other bytes among them. */
+__attribute__((noinline)) int64_t pgw_many_digits(pgw_slice digits);
 
-/* The number that one to 24 digits make, modulo 2^64. False: there are other bytes among them. */
-PGW_MUST_CHECK static inline bool pgw_digits(pgw_slice digits, uint64_t *out)
+/* The number that one to 18 digits make; -1: there are other bytes among them. */
+static inline int64_t pgw_digits(pgw_slice digits)
 {
-    return digits.len <= 8 ? pgw_eight_digits(digits.ptr, digits.len, out)
-                           : pgw_many_digits(digits, out);
+    return digits.len <= 8 ? pgw_eight_digits(digits.ptr, digits.len) : pgw_many_digits(digits);
 }
 
 #endif

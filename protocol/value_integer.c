@@ -137,11 +137,11 @@ pgw_verdict pgw_number_older(pgw_slice text, pgw_arena *arena, pgw_slice *older)
 
 bool pgw_integer_plain(uint32_t type, pgw_slice text, pgw_value *out)
 {
-    uint64_t number;
     /* An empty one is longer than all then. */
-    if (text.len - 1 >= pgw_integer_digits(type) || !pgw_digits(text, &number))
+    int64_t number = text.len - 1 < pgw_integer_digits(type) ? pgw_digits(text) : -1;
+    if (number < 0)
         return false;
-    *out = (pgw_value){.type = type, .as.integer = (int64_t)number};
+    *out = (pgw_value){.type = type, .as.integer = number};
     return true;
 }
 

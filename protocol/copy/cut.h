@@ -41,6 +41,8 @@ struct pgw_copy {
     pgw_copy_fill *fill;
     void *context;
     pgw_copy_pass *pass_rows; /* Passes rows of plain fields. */
+    uint32_t *cuts;           /* Where those rows are cut (pgw_copy_cuts). */
+    size_t *column_of;        /* The column, from 0, of each field that is read. */
     size_t column;            /* The field at hand is of this column, from 0. */
     size_t wanted;  /* The number, from 1, of the field at hand among those that are read; 0: it is
                        not. */

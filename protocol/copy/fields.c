@@ -36,6 +36,15 @@ static char unescaped(const char *raw, size_t len, size_t *at)
     return found != NULL ? to[found - from] : c;
 }
 
+void pgw_copy_field_plain(const pgw_copy_options *options, unsigned force, pgw_slice raw,
+                          pgw_copy_field *out)
+{
+    bool null = pgw_copy_is(options->null, raw);
+    out->null = null && !(options->format == PGW_COPY_CSV && (force & PGW_COPY_FORCE_NOT_NULL));
+    out->unknown = !null && pgw_copy_is(options->marker, raw);
+    out->bytes = raw;
+}
+
 pgw_copy_field pgw_copy_field_text(const pgw_copy_options *options, char *raw, size_t len)
 {
     pgw_copy_field plain;

@@ -94,15 +94,8 @@ static inline bool pgw_copy_is(pgw_slice string, pgw_slice raw)
 
 /* Reads a field of text or csv without a quote, an escape or a backslash in it; `force` is of
  * pgw_copy_force. */
-static inline void pgw_copy_field_plain(const pgw_copy_options *options, unsigned force,
-                                        pgw_slice raw, pgw_copy_field *out)
-{
-    bool null = pgw_copy_is(options->null, raw);
-    out->null = null && !(options->format == PGW_COPY_CSV && (force & PGW_COPY_FORCE_NOT_NULL));
-    out->unknown = !null && pgw_copy_is(options->marker, raw);
-    out->bytes = raw;
-}
-
+__attribute__((cold)) void pgw_copy_field_plain(const pgw_copy_options *options, unsigned force,
+                                                pgw_slice raw, pgw_copy_field *out);
 /* Reads a field of text in place: the result lies in the bytes of `raw`. */
 pgw_copy_field pgw_copy_field_text(const pgw_copy_options *options, char *raw, size_t len);
 /* Reads a field of csv in place, too; `force` has flags of pgw_copy_force. */

@@ -11,16 +11,22 @@
 enum {
     PGW_COPY_ROOM = 32, /* bytes that a fill may append without making room */
     FEW = 64,           /* Rows of up to so many bytes are copied without a call. */
-    AHEAD = 8           /* blocks that are looked at once plain rows were found */
+    AHEAD = 32          /* blocks that are looked through at once after plain rows were found */
 };
 
-/* Reads a plain field of the row at hand, by its number among those that are read. */
-static inline void read_plain(pgw_copy *copy, size_t number, const char *begin, const char *end)
+/* Reads the fields of a plain row, each of which ends before a special byte, behind which the next
+ * one begins: `cuts` has where they do in the piece. */
+static inline void read_plain(pgw_copy *copy, const char *piece, const uint32_t *cuts)
 {
     const pgw_copy_options *options = copy->options;
-    if (number > 0)
-        pgw_copy_field_plain(options, options->force[number - 1],
-                             (pgw_slice){begin, (size_t)(end - begin)}, &copy->fields[number - 1]);
+    const size_t *column = copy->column_of, *const end = column + options->wanted_count;
+    for (pgw_copy_field *field = copy->fields; column < end; field++, column++) {
+        uint32_t begin = cuts[*column];
+        *field = (pgw_copy_field){.bytes = {piece + begin, cuts[*column + 1] - begin - 1}};
+        if (field->bytes.len == options->null.len || field->bytes.len == options->marker.len)
+            pgw_copy_field_plain(options, options->force[field - copy->fields], field->bytes,
+                                 field);
+    }
 }
 
 /* Copies bytes, mostly few: those are copied in one go where more can be read, up to `end`. */
@@ -32,31 +38,6 @@ static inline void copy_row(char *to, const char *from, size_t len, const char *
         memcpy(to, from, len);
 }
 
-/* The special bytes of a chunk, a word for each block. */
-typedef struct special_blocks {
-    const pgw_copy_scan *scan;
-    const char *end;
-    size_t count, number; /* how many blocks were looked at; which of them is at hand */
-    uint64_t blocks[AHEAD];
-} special_blocks;
-
-/* Goes on to the next block that has special bytes. 0: there is none. */
-static inline uint64_t next_block(special_blocks *it, const char **block)
-{
-    uint64_t found = 0;
-    while (found == 0) {
-        *block += BLOCK;
-        if (*block >= it->end)
-            break;
-        if (++it->number == it->count) {
-            it->count = pgw_copy_scan_blocks(it->scan, *block, it->end, AHEAD, it->blocks);
-            it->number = 0;
-        }
-        found = it->blocks[it->number];
-    }
-    return found;
-}
-
 /* A pgw_copy_pass: passes whole rows as long as each has as many fields as it should and none that
  * is quoted or escaped. Their fields are read where they lie. Every other row is left as it is.
  * When `fill` is called, there is room for PGW_COPY_ROOM bytes. */
@@ -65,29 +46,31 @@ static inline __attribute__((always_inline)) void pgw_copy_pass_plain(pgw_copy_c
 {
     pgw_copy *const copy = in->copy;
     const pgw_copy_options *const options = copy->options;
-    const char delimiter = options->delimiter, *const end = in->end;
-    const uint16_t *const last = options->wanted + options->columns - 1;
-    const char *row = in->at, *block = row, *put = in->put;
+    const char delimiter = options->delimiter, *const begin = in->at, *put = in->put;
+    /* A row that is longer than what is kept of it is none of these. */
+    const char *const end =
+        in->end - begin > PGW_COPY_KEY_MOST ? begin + PGW_COPY_KEY_MOST : in->end;
+    const size_t columns = options->columns;
     pgw_buf *const out = in->out;
-    special_blocks of = {.scan = &copy->scan, .end = in->end};
-    of.count = pgw_copy_scan_blocks(of.scan, block, end, 1, of.blocks);
-    for (uint64_t found = of.blocks[0];;) {
-        const char *field = row, *at;
-        const uint16_t *wanted = options->wanted;
-        for (;; wanted++, field = at + 1) {
-            if (found == 0 && (found = next_block(&of, &block)) == 0)
-                goto over;
-            at = block + (size_t)__builtin_ctzll(found);
-            found &= found - 1;
-            if (wanted == last)
+    pgw_copy_cuts of = {begin, begin, end, copy->cuts, 1, columns + 1 + AHEAD * BLOCK};
+    const uint32_t *row = of.cuts, *known = row;
+    of.cuts[0] = 0;
+    for (const uint32_t *next;; row = next) {
+        next = row + columns;
+        if (next >= known) {
+            known = pgw_copy_scan_on(&copy->scan, row, columns + 1, &of);
+            row = of.cuts;
+            next = row + columns;
+            if (next >= known)
                 break;
-            if (*at != delimiter)
-                goto over;
-            read_plain(copy, *wanted, field, at);
         }
-        if (*at != '\n' || *row == '\\' || at - row > PGW_COPY_KEY_MOST)
+        for (const uint32_t *cut = row + 1; cut < next; cut++)
+            if (begin[*cut - 1] != delimiter)
+                goto over;
+        const char *at = begin + *next - 1;
+        if (*at != '\n' || begin[*row] == '\\')
             break;
-        read_plain(copy, *wanted, field, at);
+        read_plain(copy, begin, row);
         size_t come = (size_t)(at - put);
         char *to = pgw_buf_reserve(out, come + FEW + PGW_COPY_ROOM);
         copy_row(to, put, come, end);
@@ -96,13 +79,12 @@ static inline __attribute__((always_inline)) void pgw_copy_pass_plain(pgw_copy_c
         if (!fill(copy->context, copy->fields, out))
             pgw_buf_add_slice(out, options->null);
         copy->rows++;
-        end_line_of(copy, (size_t)(at - row));
+        end_line_of(copy, *next - 1 - *row);
         put = at;
-        row = at + 1;
     }
 over:
     in->put = put;
-    in->at = in->row = in->field = row;
+    in->at = in->row = in->field = begin + *row;
 }
 
 #endif

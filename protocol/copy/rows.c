@@ -324,6 +324,11 @@ pgw_copy *pgw_copy_new(const pgw_copy_options *options, pgw_copy_fill *fill, voi
     copy->begins = pgw_calloc(options->wanted_count + 1, sizeof *copy->begins);
     copy->ends = pgw_calloc(options->wanted_count + 1, sizeof *copy->ends);
     copy->fields = pgw_calloc(options->wanted_count + 1, sizeof *copy->fields);
+    copy->cuts = pgw_calloc(options->columns + 1 + AHEAD * BLOCK, sizeof *copy->cuts);
+    copy->column_of = pgw_calloc(options->wanted_count + 1, sizeof *copy->column_of);
+    for (size_t i = 0; i < options->columns; i++)
+        if (options->wanted[i] > 0)
+            copy->column_of[options->wanted[i] - 1] = i;
     begin_row(copy);
     return copy;
 }
@@ -343,6 +348,8 @@ void pgw_copy_free(pgw_copy *copy)
     free(copy->begins);
     free(copy->ends);
     free(copy->fields);
+    free(copy->cuts);
+    free(copy->column_of);
     free(copy);
 }
 

@@ -20,31 +20,37 @@ static inline uint64_t bits_of(sixteen matches)
 #endif
 }
 
-static uint64_t block_anywhere(const pgw_copy_scan *scan, const char *at)
+/* Writes the cuts of a block, behind each byte whose bit is set; returns their end. */
+static inline uint32_t *cut_block(uint64_t found, uint32_t place, uint32_t *to)
 {
-    uint64_t found = 0;
-#pragma GCC unroll 4
-    for (size_t i = 0; i < BLOCK / sizeof(sixteen); i++) {
-        sixteen bytes, special = {0};
-        memcpy(&bytes, at + i * sizeof bytes, sizeof bytes);
-#pragma GCC unroll 4
-        for (size_t j = 0; j < UNQUOTED_SPECIALS; j++)
-            special |= (sixteen)(bytes == scan->specials[j]);
-        found |= bits_of(special) << i * sizeof bytes;
-    }
-    return found;
+    for (; found != 0; found &= found - 1)
+        *to++ = place + (uint32_t)__builtin_ctzll(found) + 1;
+    return to;
 }
 
-static void blocks_anywhere(const pgw_copy_scan *scan, const char *at, size_t count,
-                            uint64_t *found)
+/* Writes the cuts of blocks, of which the first is at `place` of its piece; returns their end. */
+static uint32_t *cut_anywhere(const pgw_copy_scan *scan, const char *at, size_t blocks,
+                              uint32_t place, uint32_t *to)
 {
-    for (size_t i = 0; i < count; i++)
-        found[i] = block_anywhere(scan, at + i * BLOCK);
+    for (; blocks > 0; blocks--, at += BLOCK, place += BLOCK) {
+        uint64_t found = 0;
+#pragma GCC unroll 4
+        for (size_t i = 0; i < BLOCK / sizeof(sixteen); i++) {
+            sixteen bytes, special = {0};
+            memcpy(&bytes, at + i * sizeof bytes, sizeof bytes);
+#pragma GCC unroll 4
+            for (size_t j = 0; j < UNQUOTED_SPECIALS; j++)
+                special |= (sixteen)(bytes == scan->specials[j]);
+            found |= bits_of(special) << i * sizeof bytes;
+        }
+        to = cut_block(found, place, to);
+    }
+    return to;
 }
 
 #ifdef __SSE2__
 
-#define AVX2 __attribute__((target("avx2")))
+#define AVX2 __attribute__((target("avx2,bmi")))
 
 AVX2 static uint64_t special_bits(const char *at, __m256i by_low)
 {
@@ -53,25 +59,27 @@ AVX2 static uint64_t special_bits(const char *at, __m256i by_low)
     return (uint32_t)_mm256_movemask_epi8(same);
 }
 
-AVX2 static void blocks_by_low(const pgw_copy_scan *scan, const char *at, size_t count,
-                               uint64_t *found)
+AVX2 static uint32_t *cut_by_low(const pgw_copy_scan *scan, const char *at, size_t blocks,
+                                 uint32_t place, uint32_t *to)
 {
     __m128i once = _mm_loadu_si128((const __m128i *)(const void *)scan->by_low);
     __m256i by_low = _mm256_broadcastsi128_si256(once);
-    for (size_t i = 0; i < count; i++, at += BLOCK)
-        found[i] = special_bits(at, by_low) | special_bits(at + 32, by_low) << 32;
+    for (; blocks > 0; blocks--, at += BLOCK, place += BLOCK)
+        to = cut_block(special_bits(at, by_low) | special_bits(at + 32, by_low) << 32, place, to);
+    return to;
 }
 
 static bool has_avx2(void)
 {
-    return __builtin_cpu_supports("avx2");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi");
 }
 
 #else
 
-static void blocks_by_low(const pgw_copy_scan *scan, const char *at, size_t count, uint64_t *found)
+static uint32_t *cut_by_low(const pgw_copy_scan *scan, const char *at, size_t blocks,
+                            uint32_t place, uint32_t *to)
 {
-    blocks_anywhere(scan, at, count, found);
+    return cut_anywhere(scan, at, blocks, place, to);
 }
 
 static bool has_avx2(void)
@@ -98,22 +106,41 @@ void pgw_copy_scan_of(const char specials[SPECIALS], pgw_copy_scan *out)
     }
 }
 
-size_t pgw_copy_scan_blocks(const pgw_copy_scan *scan, const char *at, const char *end, size_t most,
-                            uint64_t *found)
+static void cut(const pgw_copy_scan *scan, const char *at, size_t blocks, pgw_copy_cuts *it)
 {
-    size_t len = (size_t)(end - at), whole = len / BLOCK, count = whole < most ? whole : most;
+    uint32_t place = (uint32_t)(it->at - it->begin), *to = it->cuts + it->count;
+    to = scan->is_by_low ? cut_by_low(scan, at, blocks, place, to)
+                         : cut_anywhere(scan, at, blocks, place, to);
+    it->count = (size_t)(to - it->cuts);
+}
+
+/* Cuts the bytes at the end of the piece, which are less than a block. */
+static void cut_rest(const pgw_copy_scan *scan, pgw_copy_cuts *it)
+{
     char rest[BLOCK] = {0};
-    if (whole == 0) {
-        at = memcpy(rest, at, len);
-        count = 1;
+    memcpy(rest, it->at, (size_t)(it->end - it->at));
+    cut(scan, rest, 1, it);
+    it->at = it->end;
+    while (it->cuts[it->count - 1] > it->end - it->begin) /* behind one of the zeros */
+        it->count--;
+}
+
+const uint32_t *pgw_copy_scan_on(const pgw_copy_scan *scan, const uint32_t *first, size_t wanted,
+                                 pgw_copy_cuts *it)
+{
+    it->count -= (size_t)(first - it->cuts);
+    memmove(it->cuts, first, it->count * sizeof *first);
+    while (it->count < wanted && it->at < it->end) {
+        size_t whole = (size_t)(it->end - it->at) / BLOCK,
+               room = it->at == it->begin ? 1 : (it->room - it->count) / BLOCK,
+               blocks = whole < room ? whole : room;
+        if (whole > 0)
+            cut(scan, it->at, blocks, it);
+        else
+            cut_rest(scan, it);
+        it->at += blocks * BLOCK;
     }
-    if (scan->is_by_low)
-        blocks_by_low(scan, at, count, found);
-    else
-        blocks_anywhere(scan, at, count, found);
-    if (whole == 0)
-        *found &= (UINT64_C(1) << len) - 1;
-    return count;
+    return it->cuts + it->count;
 }
 
 /* Which of these bytes is the first special one; 16: none is. */

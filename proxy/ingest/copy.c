@@ -143,15 +143,13 @@ static __attribute__((noinline)) bool fill_any(void *context, const pgw_copy_fie
 static inline bool fill_integer(void *context, const pgw_copy_field *fields, pgw_buf *out)
 {
     px_copy *it = context;
-    pgw_slice text = fields->bytes;
-    uint64_t number;
     /* The lengths of empty texts are larger than all others here. */
-    bool plain =
-        text.len - 1 < it->digits && !fields->null && !fields->unknown && pgw_digits(text, &number);
-    if (!plain)
+    bool plain = fields->bytes.len - 1 < it->digits && !fields->null && !fields->unknown;
+    int64_t number = plain ? pgw_digits(fields->bytes) : -1;
+    if (number < 0)
         return fill_any(context, fields, out);
     const rw_table *table = it->copy->table;
-    uint64_t hash = rw_hash_integer(table, (int64_t)number);
+    uint64_t hash = rw_hash_integer(table, number);
     out->len = (size_t)(rw_hash_put(table, hash, out->ptr + out->len) - out->ptr);
     if (it->apart != NULL)
         px_apart_row(it->apart, hash, out->len);

@@ -5,6 +5,7 @@
 #ifndef RW_HASH_H
 #define RW_HASH_H
 
+#include "protocol/decimal.h"
 #include "rewrite/hash/table.h"
 
 /* The functions themselves, on canonical bytes (value_canonical.h). */
@@ -33,8 +34,9 @@ uint64_t rw_hash_integer(const rw_table *table, int64_t value);
  * where there is room for PGW_DECIMAL_ROOM bytes. Returns its end. */
 static inline char *rw_hash_put(const rw_table *table, uint64_t hash, char *to)
 {
-    return table->hash_type == RW_HASH_INT8 ? pgw_put_decimal(to, (int64_t)hash)
-                                            : pgw_put_unsigned(to, hash);
+    uint64_t minus = table->hash_type == RW_HASH_INT8 ? hash >> 63 : 0;
+    *to = '-';
+    return pgw_put_digits(to + minus, (hash ^ -minus) + minus); /* no branch: signs are random */
 }
 /* Appends it. */
 void rw_hash_print(const rw_table *table, uint64_t hash, pgw_buf *out);

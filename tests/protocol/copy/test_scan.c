@@ -17,21 +17,47 @@ static void make_bytes(unsigned *seed, const char *specials, char *out)
     }
 }
 
+/* Where the bytes are to be cut; returns how often. */
+static size_t cuts_of(const char *specials, const char *at, const char *end, uint32_t *out)
+{
+    size_t count = 0;
+    out[count++] = 0;
+    for (const char *byte = at; byte < end; byte++)
+        if (memchr(specials, *byte, UNQUOTED_SPECIALS) != NULL)
+            out[count++] = (uint32_t)(byte + 1 - at);
+    return count;
+}
+
+/* Looks for `wanted` cuts again and again, of which some are there from the time before. */
+static void check_cuts(const pgw_copy_scan *scan, const char *specials, const char *at,
+                       const char *end, size_t wanted)
+{
+    enum { MOST = 2 * BLOCK + 20 };
+    const uint32_t untouched = 0xaaaaaaaa;
+    uint32_t all[LENGTH + 1], list[MOST + 1] = {0};
+    size_t count = cuts_of(specials, at, end, all), before = 0, kept = 1;
+    pgw_copy_cuts it = {at, at, end, list, 1, wanted + BLOCK + wanted * 5 % BLOCK};
+    list[it.room] = untouched;
+    do {
+        const uint32_t *first = list + it.count - kept, *last;
+        before += it.count - kept;
+        last = pgw_copy_scan_on(scan, first, wanted, &it);
+        assert_ptr_equal(last, list + it.count);
+        assert_true(it.count >= wanted || it.at == end);
+        assert_true(before + it.count <= count);
+        assert_memory_equal(list, all + before, it.count * sizeof *list);
+        assert_true(before + it.count == count || all[before + it.count] > it.at - at);
+        assert_true(list[it.room] == untouched);
+        kept = 1 + before % (wanted - 1);
+        kept = kept < it.count ? kept : it.count;
+    } while (before + it.count < count || it.at < end);
+}
+
 static void check_blocks(const pgw_copy_scan *scan, const char *specials, const char *at,
                          const char *end)
 {
-    for (size_t most = 1; most <= 5; most++) {
-        uint64_t found[6];
-        memset(found, 0xaa, sizeof found);
-        size_t whole = (size_t)(end - at) / BLOCK,
-               count = pgw_copy_scan_blocks(scan, at, end, most, found);
-        assert_int_equal(count, whole == 0 ? 1 : whole < most ? whole : most);
-        for (size_t i = 0; i < count * BLOCK; i++) {
-            bool is_special = at + i < end && memchr(specials, at[i], UNQUOTED_SPECIALS) != NULL;
-            assert_int_equal(found[i / BLOCK] >> i % BLOCK & 1, is_special);
-        }
-        assert_true(found[count] == UINT64_C(0xaaaaaaaaaaaaaaaa));
-    }
+    for (size_t wanted = 2; wanted <= 20; wanted += 6)
+        check_cuts(scan, specials, at, end, wanted);
 }
 
 static void check_next(const pgw_copy_scan *scan, const char *specials, const char *at,
@@ -46,7 +72,7 @@ static void check_next(const pgw_copy_scan *scan, const char *specials, const ch
 static bool has_avx2(void)
 {
 #ifdef __SSE2__
-    return __builtin_cpu_supports("avx2");
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi");
 #else
     return false;
 #endif
