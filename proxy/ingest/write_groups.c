@@ -347,12 +347,24 @@ static size_t prepare(px_write_group *write_group, px_plan *plan)
     return at;
 }
 
+/* An empty buffer for a Bind and its Execute. A few bytes have room in the arena, so much that the
+ * buffer never grows: AROUND is more than the headers, the counts and the plan's name take. */
+static pgw_buf room_for(px_write_group *write_group, const pgw_bind *bind, size_t rows)
+{
+    enum { AROUND = 128, HASH = 32, FEW = 512 };
+    size_t room = AROUND + bind->formats.len + bind->values.len + bind->results.len + rows * HASH;
+    if (room > FEW)
+        return (pgw_buf){0};
+    return (pgw_buf){.ptr = pgw_arena_alloc(&write_group->arena, room), .cap = room};
+}
+
 bool px_write_group_add_bound(px_write_group *write_group, px_execution execution,
                               const px_bound *bound, pgw_error *error)
 {
     px_plan *plan = execution.plan;
     const rw_insert *insert = plan->insert;
-    pgw_buf message = {0};
+    pgw_buf message = room_for(write_group, execution.bind, insert->row_count);
+    bool few = message.ptr != NULL;
     px_bind_names names = {PGW_LITERAL(""), pgw_slice_str(plan->name)};
     if (!px_bind_write(plan, execution.bind, names, bound, &message, error))
         return false;
@@ -363,7 +375,9 @@ bool px_write_group_add_bound(px_write_group *write_group, px_execution executio
     write_group->upserts |= insert->has_conflict;
     statement->prepared = prepare(write_group, plan);
     statement->bytes = message.len;
-    statement->messages = keep(write_group, &message);
+    write_group->bytes += message.len;
+    statement->messages =
+        few ? pgw_slice_buf(&message) : pgw_arena_keep(&write_group->arena, &message);
     for (size_t r = 0; r < insert->row_count; r++) {
         if (insert->rows[r].superseded)
             continue;

@@ -84,9 +84,11 @@ static void on_before_poll(uv_prepare_t *handle)
     end_turn(handle->data);
 }
 
+/* Messages run before handles that were closed in this turn are gone, with what they are part of.
+ */
 static void on_after_poll(uv_check_t *handle)
 {
-    end_turn(handle->data);
+    run_own(handle->data);
 }
 
 static void close_handles(px_worker *worker)

@@ -358,14 +358,13 @@ static px_progress on_ready_for_query(writer *w, pgw_slice body)
     return w->at == attempt->count ? PX_PROGRESS_DONE : PX_PROGRESS_MORE;
 }
 
-/* Doubts the prepared statement whose tag says that it stored nothing. */
-static void doubt_prepared(writer *w, const px_write_group *write_group, pgw_slice tag)
+/* Doubts the prepared statement that has stored nothing. */
+static void doubt_prepared(writer *w, const px_write_group *write_group)
 {
-    bool nothing = tag.len > 0 && pgw_slice_eq_str((pgw_slice){tag.ptr, tag.len - 1}, "INSERT 0 0");
-    if (nothing && w->piped && write_group->completed < write_group->statement_count)
-        px_parses_doubt(
-            &w->parses,
-            &write_group->prepared[write_group->statements[write_group->completed].prepared]);
+    const struct px_write_group_statement *last =
+        &write_group->statements[write_group->completed - 1];
+    if (w->piped && last->tag == 0 && !last->suspended)
+        px_parses_doubt(&w->parses, &write_group->prepared[last->prepared]);
 }
 
 static px_progress on_complete(writer *w, bool suspended, pgw_slice body)
@@ -375,12 +374,11 @@ static px_progress on_complete(writer *w, bool suspended, pgw_slice body)
         w->tags++;
         return PX_PROGRESS_MORE;
     }
-    if (write_group != NULL && !suspended)
-        doubt_prepared(w, write_group, body);
-    px_progress progress =
-        px_write_group_hears_complete(w->preparing ? NULL : write_group, suspended, body);
-    if (progress == PX_PROGRESS_MORE && w->attempt->shared && write_group != NULL &&
-        write_group->completed == write_group->statement_count)
+    if (w->preparing || write_group == NULL)
+        return PX_PROGRESS_BROKEN;
+    px_progress progress = px_write_group_hears_complete(write_group, suspended, body);
+    doubt_prepared(w, write_group);
+    if (w->attempt->shared && write_group->completed == write_group->statement_count)
         w->at++;
     return progress;
 }

@@ -6,8 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_called(const px_statement *statement, pgw_slice name)
+{
+    return statement != NULL && pgw_slice_eq(statement->entry.name, name);
+}
+
+/* Most sessions execute what they have prepared last, be it ours, in front, or on the link. */
 px_statement *px_statements_find(const px_statements *statements, pgw_slice name)
 {
+    if (is_called(statements->first, name))
+        return statements->first;
+    if (is_called(statements->last, name))
+        return statements->last;
     return (px_statement *)px_table_find(&statements->names, name);
 }
 

@@ -407,14 +407,9 @@ static bool may_begin_by_name(const px_session *session, char type)
            session->group.count == 0 && px_lazy_is_wanted(session);
 }
 
-/* Deals with a message that comes while a BEGIN is on its way, or is one. DONE: it was dealt with.
- */
-static px_step at_begin(px_session *session, pgw_frame frame, pgw_slice message)
+/* Deals with a message that comes while a BEGIN is on its way. DONE: it was dealt with. */
+static px_step behind_begin(px_session *session, pgw_frame frame, pgw_slice message)
 {
-    if (session->own.begun == NULL)
-        return px_begin_is_likely(frame.type, message) || may_begin_by_name(session, frame.type)
-                   ? px_begin_begins(session, frame, message)
-                   : PX_STEP_PASS;
     px_step step = px_begin_meet(session, frame, message);
     if (step != PX_STEP_DONE)
         return step;
@@ -423,12 +418,24 @@ static px_step at_begin(px_session *session, pgw_frame frame, pgw_slice message)
     return px_begin_ends(session, frame, message);
 }
 
+/* Deals with a message that is a BEGIN, or comes while one is on its way. DONE: it was dealt with.
+ */
+static px_step at_begin(px_session *session, pgw_frame frame, pgw_slice message)
+{
+    if (session->own.begun != NULL)
+        return behind_begin(session, frame, message);
+    return px_begin_is_likely(frame.type, message) || may_begin_by_name(session, frame.type)
+               ? px_begin_begins(session, frame, message)
+               : PX_STEP_PASS;
+}
+
 /* Relays a Bind that is too large to be held, if its keys are known by its beginning. PASS: it is
  * of another statement, and no larger than a message may be. */
 static px_step handle_large_bind(px_session *session, pgw_frame frame, pgw_slice message)
 {
     bool relays = session->worker->config->backend.dialect != CFG_DIALECT_YDB;
-    px_step step = session->own.begun != NULL ? at_begin(session, frame, message) : PX_STEP_PASS;
+    px_step step =
+        session->own.begun != NULL ? behind_begin(session, frame, message) : PX_STEP_PASS;
     if (step == PX_STEP_PASS && relays)
         step = px_extended_large_bind(session, frame, message);
     if (step == PX_STEP_PASS && frame.size > PX_HOLD_BYTES)

@@ -1,4 +1,5 @@
-/* Workers and the allocator: whose thread asks it first to give memory back. */
+/* Workers and the allocator: whose thread asks it first to give memory back. When a worker's
+ * messages to itself run. */
 #define _GNU_SOURCE
 #include "proxy/base/shared.h"
 #include "proxy/loop/worker.h"
@@ -71,10 +72,56 @@ static void test_the_allocator_is_set_up_before_threads_are(void **state)
     px_metrics_free(here.server.metrics);
 }
 
+static struct {
+    uv_timer_t handle;
+    px_message to_itself;
+    bool ran, ran_first;
+} closed;
+
+static void note_run(px_worker *worker, px_message *message)
+{
+    (void)worker, (void)message;
+    closed.ran = true;
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    closed.ran_first = closed.ran;
+    px_worker_drain(handle->data);
+}
+
+static void send_and_close(px_worker *worker, px_message *message)
+{
+    (void)message;
+    uv_timer_init(&worker->loop, &closed.handle);
+    closed.handle.data = worker;
+    closed.to_itself.run = note_run;
+    px_worker_send(worker, &closed.to_itself);
+    uv_close((uv_handle_t *)&closed.handle, on_closed);
+}
+
+/* What a handle is part of may have sent the message, and is freed when the handle is closed. */
+static void test_a_message_runs_before_what_was_closed_behind_it_is_gone(void **state)
+{
+    (void)state;
+    px_worker *worker = &here.workers[0];
+    here.server =
+        (px_server){.workers = worker, .worker_count = 1, .metrics = px_metrics_new(NULL)};
+    px_worker_init(worker, &here.server, 0, nobody);
+    px_message first = {.run = send_and_close};
+    px_worker_send(worker, &first);
+    px_worker_run(worker);
+    assert_true(closed.ran_first);
+    px_metrics_free(worker->metrics);
+    px_worker_free(worker);
+    px_metrics_free(here.server.metrics);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_allocator_is_set_up_before_threads_are),
+        cmocka_unit_test(test_a_message_runs_before_what_was_closed_behind_it_is_gone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
