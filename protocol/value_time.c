@@ -336,31 +336,74 @@ static unsigned number_at(uint64_t numbers, unsigned byte)
     return numbers >> 8 * byte & 0xff;
 }
 
-bool pgw_time_usual(pgw_slice text, int64_t *usecs)
+static inline uint32_t half_at(const char *at)
 {
-    enum { LENGTH = 22 };
+    uint32_t half;
+    memcpy(&half, at, sizeof half);
+    return half;
+}
+
+/* The zone's three bytes, behind one of the second. */
+static inline uint32_t zone_at(const char *at)
+{
+    return half_at(at + 18) & htole32(0xffffff00);
+}
+
+/* Reads the date and the zone: the day's first microsecond. False: they have another form, or there
+ * is no such day. */
+static inline bool take_day(const char *at, int64_t *begin)
+{
     const uint64_t most_date = UINT64_C(0xffff8cffffffffff);     /* month 12 */
-    const uint64_t most_day_time = UINT64_C(0xffbbffff97ffff9c); /* minute 59, hour 23, day 28 */
-    const uint64_t most_zone = UINT64_C(0xff8effffbbffffff);     /* 14 hours east, second 59 */
-    const char *at = text.ptr;
-    uint64_t date, day_time, time_zone;
-    if (text.len != LENGTH)
-        return false;
+    const uint64_t most_day_zone = UINT64_C(0xff8effffffff9fff); /* day 31, 14 hours east */
+    uint64_t date, day_zone;
+    char rest[sizeof day_zone];
+    memcpy(rest, at + 7, 4);
+    memcpy(rest + 4, at + 18, 4);
     uint64_t others = take_form(at, "0000-00-", "\x76\x76\x76\x76\x7f\x76\x76\x7f", &date);
-    others |= take_form(at + 8, "00 00:00", "\x76\x76\x7f\x76\x76\x7f\x76\x76", &day_time);
-    others |= take_form(at + 14, "00:00+00", "\x76\x76\x7f\x76\x76\x7f\x76\x76", &time_zone);
-    if (others != 0 || !are_within(date, most_date) || !are_within(day_time, most_day_time) ||
-        !are_within(time_zone, most_zone))
+    others |= take_form(rest, "-00 0+00", "\x7f\x76\x76\x7f\x76\x7f\x76\x76", &day_zone);
+    if (others != 0 || !are_within(date, most_date) || !are_within(day_zone, most_day_zone))
         return false;
     unsigned year = 100 * number_at(date, 0) + number_at(date, 2), month = number_at(date, 5);
-    unsigned day = number_at(day_time, 0), hour = number_at(day_time, 3);
-    unsigned minute = number_at(time_zone, 0), second = number_at(time_zone, 3);
-    unsigned east = number_at(time_zone, 6);
-    if (year < 1000 || month < 1 || day < 1)
+    unsigned day = number_at(day_zone, 1), east = number_at(day_zone, 6);
+    if (year < 1000 || month < 1 || day < 1 || (day > 28 && day > days_in_month(year, month)))
         return false;
-    int64_t seconds = (int64_t)((hour * 60 + minute) * 60 + second) - (int64_t)east * 3600;
-    *usecs = days_of(year, month, day) * USECS_PER_DAY + seconds * USECS_PER_SECOND;
+    *begin = days_of(year, month, day) * USECS_PER_DAY - (int64_t)east * 3600 * USECS_PER_SECOND;
     return true;
+}
+
+/* Adds the time of day. False: it has another form, or there is no such time. */
+static inline bool add_time(const char *at, int64_t begin, int64_t *usecs)
+{
+    const uint64_t most = UINT64_C(0xffbbffffbbffff97); /* hour 23, minute 59, second 59 */
+    uint64_t time;
+    uint64_t others = take_form(at + 11, "00:00:00", "\x76\x76\x7f\x76\x76\x7f\x76\x76", &time);
+    if (others != 0 || !are_within(time, most))
+        return false;
+    unsigned minutes = number_at(time, 0) * 60 + number_at(time, 3);
+    *usecs = begin + (int64_t)(minutes * 60 + number_at(time, 6)) * USECS_PER_SECOND;
+    return true;
+}
+
+static __attribute__((noinline)) bool keep_day(const char *at, pgw_day *out)
+{
+    int64_t begin;
+    if (!take_day(at, &begin))
+        return false;
+    *out = (pgw_day){word_at(at), half_at(at + 7), zone_at(at), begin};
+    return true;
+}
+
+bool pgw_time_usual_at(const char *at, pgw_day *day, int64_t *usecs)
+{
+    bool same = word_at(at) == day->date && half_at(at + 7) == day->day && zone_at(at) == day->zone;
+    return (same || keep_day(at, day)) && add_time(at, day->begin, usecs);
+}
+
+bool pgw_time_usual(pgw_slice text, int64_t *usecs)
+{
+    int64_t begin;
+    return text.len == PGW_TIME_USUAL && take_day(text.ptr, &begin) &&
+           add_time(text.ptr, begin, usecs);
 }
 
 pgw_verdict pgw_time_in(uint32_t type, pgw_slice text, const pgw_env *env, pgw_value *out,

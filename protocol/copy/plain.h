@@ -7,10 +7,10 @@
 #define PGW_COPY_PLAIN_H
 
 #include "protocol/copy/cut.h"
+#include "protocol/near.h"
 
 enum {
     PGW_COPY_ROOM = 32, /* bytes that a fill may append without making room */
-    FEW = 64,           /* Rows of up to so many bytes are copied without a call. */
     AHEAD = 32          /* blocks that are looked through at once after plain rows were found */
 };
 
@@ -27,15 +27,6 @@ static inline void read_plain(pgw_copy *copy, const char *piece, const uint32_t 
             pgw_copy_field_plain(options, options->force[field - copy->fields], field->bytes,
                                  field);
     }
-}
-
-/* Copies bytes, mostly few: those are copied in one go where more can be read, up to `end`. */
-static inline void copy_row(char *to, const char *from, size_t len, const char *end)
-{
-    if (len <= FEW && end - from >= FEW)
-        memcpy(to, from, FEW);
-    else
-        memcpy(to, from, len);
 }
 
 /* A pgw_copy_pass: passes whole rows as long as each has as many fields as it should and none that
@@ -72,9 +63,8 @@ static inline __attribute__((always_inline)) void pgw_copy_pass_plain(pgw_copy_c
             break;
         read_plain(copy, begin, row);
         size_t come = (size_t)(at - put);
-        char *to = pgw_buf_reserve(out, come + FEW + PGW_COPY_ROOM);
-        copy_row(to, put, come, end);
-        to[come] = delimiter;
+        char *to = pgw_buf_reserve(out, come + PGW_NEAR + PGW_COPY_ROOM);
+        *pgw_put_near(to, put, come, end) = delimiter;
         out->len += come + 1;
         if (!fill(copy->context, copy->fields, out))
             pgw_buf_add_slice(out, options->null);

@@ -29,7 +29,7 @@ typedef struct px_key_table {
     pthread_mutex_t mutex;
     lock **slots; /* an array whose length, slot_count, is a power of two */
     size_t slot_count, lock_count;
-    lock *spare;
+    lock *spare; /* locks without claims, for any place */
     size_t spare_count;
     bool hashes;       /* rows of known keys hold their hashes, too: other rows may claim these */
     size_t calm;       /* locks that were made since a row last claimed its hash alone */
@@ -93,14 +93,14 @@ static uint64_t place_of(const key_table *table, uint64_t hash, uint64_t fingerp
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-static size_t slot_of(const key_table *table, uint64_t place)
+static lock **slot_of(const key_table *table, uint64_t place)
 {
-    return place & (table->slot_count - 1);
+    return &table->slots[place & (table->slot_count - 1)];
 }
 
-static void put_lock(key_table *table, lock *l)
+/* Puts the lock into its slot. */
+static void put_lock(key_table *table, lock *l, lock **slot)
 {
-    lock **slot = &table->slots[slot_of(table, l->place)];
     l->chain = *slot;
     *slot = l;
     table->lock_count++;
@@ -121,7 +121,7 @@ static lock *take_locks(key_table *table)
     return all;
 }
 
-static void grow(key_table *table)
+static __attribute__((noinline)) void grow(key_table *table)
 {
     lock *next, *all = take_locks(table);
     free(table->slots);
@@ -129,16 +129,19 @@ static void grow(key_table *table)
     table->slots = pgw_calloc(table->slot_count, sizeof *table->slots);
     for (lock *l = all; l != NULL; l = next) {
         next = l->chain;
-        put_lock(table, l);
+        put_lock(table, l, slot_of(table, l->place));
     }
 }
 
-/* Memory for a lock, which is not zeroed. */
+/* A lock without claims, for any place. */
 static lock *new_lock(key_table *table)
 {
     lock *l = table->spare;
-    if (l == NULL)
-        return pgw_alloc(sizeof *l);
+    if (l == NULL) {
+        l = pgw_calloc(1, sizeof *l);
+        l->table = table;
+        return l;
+    }
     table->spare = l->chain;
     table->spare_count--;
     return l;
@@ -147,15 +150,20 @@ static lock *new_lock(key_table *table)
 static lock *find_lock(key_table *table, uint64_t hash, uint64_t fingerprint, bool is_key)
 {
     uint64_t place = place_of(table, hash, fingerprint, is_key);
-    for (lock *l = table->slots[slot_of(table, place)]; l != NULL; l = l->chain)
+    lock **slot = slot_of(table, place);
+    for (lock *l = *slot; l != NULL; l = l->chain)
         if (l->hash == hash && l->fingerprint == fingerprint && l->is_key == is_key)
             return l;
-    if (table->lock_count >= table->slot_count)
+    if (table->lock_count >= table->slot_count) {
         grow(table);
+        slot = slot_of(table, place);
+    }
     lock *l = new_lock(table);
-    *l = (lock){
-        .table = table, .hash = hash, .fingerprint = fingerprint, .place = place, .is_key = is_key};
-    put_lock(table, l);
+    l->hash = hash;
+    l->fingerprint = fingerprint;
+    l->place = place;
+    l->is_key = is_key;
+    put_lock(table, l, slot);
     table->calm++;
     return l;
 }
@@ -165,7 +173,7 @@ static lock *find_lock(key_table *table, uint64_t hash, uint64_t fingerprint, bo
 static void drop_lock(lock *l)
 {
     key_table *table = l->table;
-    lock **at = &table->slots[slot_of(table, l->place)];
+    lock **at = slot_of(table, l->place);
     while (*at != l)
         at = &(*at)->chain;
     *at = l->chain;
@@ -263,10 +271,17 @@ static void hold_hashes(key_table *table)
     lock *next, *all = table->lock_count > 0 ? take_locks(table) : NULL;
     for (lock *l = all; l != NULL; l = next) {
         next = l->chain;
-        put_lock(table, l);
+        put_lock(table, l, slot_of(table, l->place));
         for (claim *c = l->first; c != NULL; c = c->next)
             add_claim(c + 1, c->write_group, find_lock(table, l->hash, 0, false), false);
     }
+}
+
+/* Most claims of large write groups are made here, without a call each. */
+static __attribute__((flatten)) void claim_key(claim *c, px_write_group *write_group,
+                                               key_table *table, const px_write_group_key *key)
+{
+    add_claim(c, write_group, find_lock(table, key->hash, key->fingerprint, true), true);
 }
 
 /* Rows whose key is not known go first: a write group that holds a hash alone needs no more for its
@@ -291,7 +306,7 @@ static void claim_rows(px_write_group *write_group)
         places[0].lock = places[1].lock = NULL;
         if (table->hashes)
             add_claim(places + 1, write_group, find_lock(table, key->hash, 0, false), false);
-        add_claim(places, write_group, find_lock(table, key->hash, key->fingerprint, true), true);
+        claim_key(places, write_group, table, key);
     }
 }
 

@@ -239,12 +239,20 @@ static int compare_write_groups(const void *a, const void *b)
     return key_before(&(*right)->least, &(*left)->least);
 }
 
+/* Puts write groups into the order of their keys. */
+static void sort_by_keys(px_batch *batch)
+{
+    for (size_t i = 0; i < batch->attempt.count; i++)
+        batch->write_groups[i]->least = least_key(batch->write_groups[i]);
+    qsort(batch->write_groups, batch->attempt.count, sizeof *batch->write_groups,
+          compare_write_groups);
+}
+
 static void take_first(px_queue *queue, px_batch *batch)
 {
     px_write_group *write_group = queue->waiting.first;
     px_queue_remove(queue, write_group);
     write_group->state = PX_WRITE_GROUP_FLYING;
-    write_group->least = least_key(write_group);
     batch->rows += write_group->row_count;
     px_batch_add(batch, write_group);
 }
@@ -277,8 +285,7 @@ px_batch *px_queue_form(px_queue *queue, uint64_t now)
         take_first(queue, batch);
     }
     if (batch->attempt.count > 1)
-        qsort(batch->write_groups, batch->attempt.count, sizeof *batch->write_groups,
-              compare_write_groups);
+        sort_by_keys(batch);
     return batch;
 }
 

@@ -1,5 +1,6 @@
 #include "proxy/ingest/alike.h"
 
+#include "protocol/near.h"
 #include "protocol/value_time.h"
 #include "proxy/backend/places/maps.h"
 #include "proxy/ingest/bind.h"
@@ -7,6 +8,7 @@
 #include "rewrite/hash/hash.h"
 #include "rewrite/insert/key.h"
 #include "rewrite/insert/lift.h"
+#include "rewrite/insert/quick_rows.h"
 #include "rewrite/insert/render.h"
 
 #include <string.h>
@@ -33,14 +35,15 @@ static const rw_table *table_of(const px_template *it)
 }
 
 /* The client's bytes from `from` to the row's end, with its hash. `before`: two bytes, or NULL. */
-static void write_row(const origin *of, const row *it, const char *before, const char *from,
-                      pgw_buf *out)
+static inline void write_row(const origin *of, const row *it, const char *before, const char *from,
+                             pgw_buf *out)
 {
-    size_t len = (size_t)(of->text->text.ptr + it->close - from);
-    char *to = pgw_buf_reserve(out, len + 2 + 2 + RW_HASH_ROOM + 1);
+    pgw_slice text = of->text->text;
+    size_t len = (size_t)(text.ptr + it->close - from);
+    char *to = pgw_buf_reserve(out, len + PGW_NEAR + 2 + 2 + RW_HASH_ROOM + 1);
     if (before != NULL)
         to = (char *)memcpy(to, before, 2) + 2;
-    to = (char *)memcpy(to, from, len) + len;
+    to = pgw_put_near(to, from, len, text.ptr + text.len);
     to = (char *)memcpy(to, ", ", 2) + 2;
     to = rw_put_hash(of->table, it->hash, to);
     *to++ = ')';
@@ -93,6 +96,7 @@ typedef struct filling {
     rw_plain_rows *rows;
     pgw_reading reading;
     rw_key key;                 /* The key of the row at hand. */
+    size_t small;               /* Rows of fewer bytes, and keys in them, are within all limits. */
     size_t count;               /* The number of rows that were read. */
     size_t bytes;               /* The bytes of these rows. */
     row first;                  /* Where a lone row stands in the text. */
@@ -110,25 +114,10 @@ typedef struct key_memory {
     pgw_error error;
 } key_memory;
 
-/* Reads a cell of the key that is a number. False: it is to be read otherwise. */
-static inline bool read_number(const filling *in, const px_key_cell *of, int64_t *out)
+/* Reads a cell of the key by all its bytes. False: its value is not certain, or the statement would
+ * check something else. */
+static bool read_whole(const filling *in, const px_key_cell *of, pgw_value *out)
 {
-    const rw_plain_cell *cell = &in->rows->cells[of->cell];
-    if (of->quick == PX_READ_INTEGER)
-        return cell->kind == RW_PLAIN_INTEGER && rw_plain_integer(cell, out) && *out >= of->least &&
-               *out <= of->most;
-    pgw_slice inner = {in->rows->text.ptr + cell->start + 1, cell->end - cell->start - 2};
-    return of->quick == PX_READ_TIMESTAMPTZ && cell->kind == RW_PLAIN_STRING &&
-           pgw_time_usual(inner, out);
-}
-
-/* Reads a cell of the key. False: its value is not certain, or the statement would check something
- * else. */
-static __attribute__((noinline)) bool read_cell(const filling *in, const px_key_cell *of,
-                                                pgw_value *out)
-{
-    if (of->quick == PX_READ_NOTHING)
-        return true;
     rw_cell whole;
     rw_plain_read(in->rows->text, &in->rows->cells[of->cell], in->reading.arena, &whole);
     if (of->ends_in_blank && whole.text.len > 0 && whole.text.ptr[whole.text.len - 1] == ' ')
@@ -137,6 +126,27 @@ static __attribute__((noinline)) bool read_cell(const filling *in, const px_key_
     return whole.kind != RW_CELL_NULL && whole.kind != RW_CELL_DEFAULT &&
            rw_cell_value(&whole, column, RW_NO_PARAMS, &in->reading, out) == PGW_KNOWN &&
            !out->null;
+}
+
+/* Reads a cell of the key that was not known with the row; `number` becomes false if its value is
+ * no number. False: the text is to be parsed. */
+static __attribute__((noinline)) bool read_cell(const filling *in, const px_key_cell *of,
+                                                pgw_value *out, bool *number)
+{
+    const rw_plain_cell *cell = &in->rows->cells[of->cell];
+    pgw_slice inner = {in->rows->text.ptr + cell->start + 1, cell->end - cell->start - 2};
+    if (of->quick == PX_READ_TIMESTAMPTZ && cell->kind == RW_PLAIN_STRING &&
+        pgw_time_usual(inner, &out->as.integer))
+        return true;
+    *number = false;
+    return of->quick == PX_READ_NOTHING || read_whole(in, of, out);
+}
+
+/* Whether the cell's number, which was read with the row, is the value of the key's column. */
+static inline bool is_number(const rw_plain_cell *cell, const px_key_cell *of)
+{
+    return cell->known && cell->kind == of->kind && cell->number >= of->least &&
+           cell->number <= of->most;
 }
 
 static uint64_t hash_of(const filling *in)
@@ -151,20 +161,29 @@ static uint64_t hash_of(const filling *in)
     return rw_hash_whole(table, several);
 }
 
-/* Reads a key, whose values have the types of their columns. */
-static bool read_key(filling *in)
+/* Reads the key of the row at hand, whose values have the types of their columns. */
+static inline bool read_key(filling *in, px_write_group_key *claim)
 {
     const rw_table *table = in->table;
+    const rw_plain_rows *rows = in->rows;
     rw_key *key = &in->key;
-    const px_key_cell *of = in->like->key;
-    for (pgw_value *value = key->values, *end = value + table->primary_key_count; value < end;
-         value++, of++)
-        if (!read_number(in, of, &value->as.integer) && !read_cell(in, of, value))
+    const px_key_cell *of = in->like->key, *end = of + table->primary_key_count;
+    uint64_t mixed = 0;
+    bool numbers = true;
+    for (pgw_value *value = key->values; of < end; value++, of++) {
+        if (is_number(&rows->cells[of->cell], of))
+            value->as.integer = rows->cells[of->cell].number;
+        else if (!read_cell(in, of, value, &numbers))
             return false;
+        mixed = px_bind_mix(mixed, (uint64_t)value->as.integer);
+    }
     key->whole = hash_of(in);
     key->hash = rw_hash_stored(table, key->whole);
     key->partition = px_map_partition(in->worker, table, key->hash);
-    return px_bind_within(in->worker, table, in->rows->close - in->rows->open, key);
+    *claim =
+        numbers ? px_write_group_key_mixed(table, key, mixed) : px_write_group_key_of(table, key);
+    size_t bytes = rows->close - rows->open;
+    return bytes < in->small || px_bind_within(in->worker, table, bytes, key);
 }
 
 /* Makes room for more rows: for as many as there are in a text whose rows are as long as the first,
@@ -183,14 +202,17 @@ static __attribute__((noinline)) void make_room(filling *in)
     in->room = in->count + more;
 }
 
-static void add_row(filling *in)
+/* Reads the row at hand. False: the text is to be parsed. */
+static inline bool read_row(filling *in)
 {
     const rw_plain_rows *rows = in->rows;
     if (in->count == in->room)
         make_room(in);
-    in->places[in->count] = (row){(uint32_t)rows->open, (uint32_t)rows->close, in->key.hash};
-    in->claims[in->count++] = px_write_group_key_of(in->table, &in->key);
+    if (!read_key(in, &in->claims[in->count]))
+        return false;
+    in->places[in->count++] = (row){(uint32_t)rows->open, (uint32_t)rows->close, in->key.hash};
     in->bytes += rows->close + 1 - rows->open;
+    return true;
 }
 
 /* Makes a buffer of many rows, or `one`, the write group's. */
@@ -201,37 +223,38 @@ static void *keep_all(px_write_group *write_group, pgw_buf *many, const void *on
     return (void *)kept.ptr;
 }
 
-/* Reads the rows of a text of many. */
-static __attribute__((noinline)) bool read_many(filling *in)
+/* Learns how the rows of a text of many are read, of which the first was read. */
+static __attribute__((noinline)) void learn_rows(filling *in, rw_plain_pattern *out)
 {
-    rw_plain_rows *rows = in->rows;
-    rw_plain_pattern first;
-    rw_plain_pattern_of(rows, &first);
+    const px_key_cell *key = in->like->key;
+    rw_plain_pattern_of(in->rows, out);
+    for (size_t k = 0; k < in->table->primary_key_count; k++)
+        if (key[k].quick == PX_READ_TIMESTAMPTZ)
+            rw_plain_expect_time(out, key[k].cell);
     in->room = 0;
-    for (;;) {
-        if (in->count == MOST_ROWS || !read_key(in))
-            return false;
-        add_row(in);
-        if (!rows->more)
-            break;
-        if (!rw_plain_next_like(rows, &first))
-            return false;
-    }
-    in->found.len = in->count * sizeof *in->places;
-    in->keys.len = in->count * sizeof *in->claims;
-    return true;
 }
 
 static bool read_rows(filling *in)
 {
+    rw_plain_rows *rows = in->rows;
+    rw_plain_pattern first;
     in->places = &in->first;
     in->claims = &in->claimed;
     in->room = 1;
-    if (in->rows->more)
-        return read_many(in);
-    if (!read_key(in))
-        return false;
-    add_row(in);
+    if (rows->more)
+        learn_rows(in, &first);
+    for (;;) {
+        if (in->count == MOST_ROWS || !read_row(in))
+            return false;
+        if (!rows->more)
+            break;
+        if (!rw_quick_next(rows, &first))
+            return false;
+    }
+    if (in->places != &in->first) {
+        in->found.len = in->count * sizeof *in->places;
+        in->keys.len = in->count * sizeof *in->claims;
+    }
     return true;
 }
 
@@ -393,6 +416,7 @@ static bool fill(filling *in, px_worker *worker, px_likeness *of, const pgw_env 
                     .like = of->like,
                     .text = px_text_like(of->like->specimen, of->rows.text),
                     .rows = &of->rows,
+                    .small = px_bind_small(worker, table_of(of->like)),
                     .key = {.values = memory->values, .known = memory->known, .all_known = true}};
     in->reading = (pgw_reading){env, &in->text->arena, &memory->error};
     for (size_t k = 0; k < in->table->primary_key_count; k++) {

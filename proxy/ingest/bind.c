@@ -128,13 +128,15 @@ static size_t key_bytes(const rw_table *table, const rw_key *key)
     return bytes;
 }
 
-bool px_bind_is_small(const px_worker *worker, const rw_table *table, size_t row_bytes)
+size_t px_bind_small(const px_worker *worker, const rw_table *table)
 {
     const cfg_config *config = worker->config;
-    /* An upper bound of the key's bytes. */
-    size_t most = row_bytes + table->primary_key_count * sizeof(int64_t);
-    return row_bytes <= config->limits.row_bytes && most <= config->limits.key_bytes &&
-           !table->key_unfolds;
+    /* A key has at most so many bytes more than it is written with. */
+    size_t more = table->primary_key_count * sizeof(int64_t), most = config->limits.key_bytes;
+    if (table->key_unfolds || most < more)
+        return 0;
+    most -= more;
+    return (most < config->limits.row_bytes ? most : config->limits.row_bytes) + 1;
 }
 
 bool px_bind_within(const px_worker *worker, const rw_table *table, size_t row_bytes,
@@ -218,34 +220,22 @@ static __attribute__((noinline)) uint64_t number_of_bytes(const pgw_value *value
 static inline uint64_t number_of(const pgw_value *value)
 {
     uint32_t type = value->type;
-    bool counted =
-        type == PGW_INT8 || type == PGW_INT4 || type == PGW_TIMESTAMPTZ || type == PGW_TIMESTAMP;
+    bool counted = type == PGW_INT8 || type == PGW_INT4 || type == PGW_INT2 ||
+                   type == PGW_TIMESTAMPTZ || type == PGW_TIMESTAMP;
     if (counted && !value->null)
         return (uint64_t)value->as.integer;
     return value->null ? UINT64_C(0x85ebca77c2b2ae63) /* an arbitrary number for NULL */
                        : number_of_bytes(value);
 }
 
-/* A hash of the whole key is a fingerprint: equal keys have equal ones. */
-static inline uint64_t fingerprint_of(const rw_table *table, const rw_key *key)
-{
-    if (table->hash_key_count == table->primary_key_count)
-        return key->whole;
-    uint64_t mixed = 0;
-    const pgw_value *end = key->values + table->primary_key_count;
-    for (const pgw_value *value = key->values; value < end; value++) {
-        /* The factor is odd: no two values of a column become one. */
-        mixed = (mixed ^ number_of(value)) * UINT64_C(0x9e3779b97f4a7c15);
-        mixed ^= mixed >> 32;
-    }
-    return mixed;
-}
-
 px_write_group_key px_write_group_key_of(const rw_table *table, const rw_key *key)
 {
-    uint64_t fingerprint = key->all_known ? fingerprint_of(table, key) : 0;
-    return (px_write_group_key){.hash = key->whole,
-                                .fingerprint = fingerprint,
-                                .constant = key->all_known,
-                                .partition = key->partition};
+    if (!key->all_known)
+        return (px_write_group_key){.hash = key->whole, .partition = key->partition};
+    uint64_t mixed = 0;
+    const pgw_value *end = key->values + table->primary_key_count;
+    if (table->hash_key_count < table->primary_key_count)
+        for (const pgw_value *value = key->values; value < end; value++)
+            mixed = px_bind_mix(mixed, number_of(value));
+    return px_write_group_key_mixed(table, key, mixed);
 }

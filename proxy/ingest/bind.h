@@ -45,10 +45,14 @@ typedef struct px_bind_names {
 /* Writes the Bind for the backend. False: too many parameters. */
 bool px_bind_write(const px_plan *plan, const pgw_bind *bind, px_bind_names names,
                    const px_bound *bound, pgw_buf *out, pgw_error *error);
-/* Whether a row of so many bytes is within limits.row_bytes, and a key that is all in it certainly
- * within limits.key_bytes. */
-PGW_MUST_CHECK bool px_bind_is_small(const px_worker *worker, const rw_table *table,
-                                     size_t row_bytes);
+/* Rows of fewer bytes are within limits.row_bytes, and keys that are all in them certainly within
+ * limits.key_bytes. */
+size_t px_bind_small(const px_worker *worker, const rw_table *table);
+PGW_MUST_CHECK static inline bool px_bind_is_small(const px_worker *worker, const rw_table *table,
+                                                   size_t row_bytes)
+{
+    return row_bytes < px_bind_small(worker, table);
+}
 /* Whether a row of so many bytes, and its key, are within limits.row_bytes and key_bytes. */
 PGW_MUST_CHECK bool px_bind_within(const px_worker *worker, const rw_table *table, size_t row_bytes,
                                    const rw_key *key);
@@ -56,7 +60,26 @@ PGW_MUST_CHECK bool px_bind_within(const px_worker *worker, const rw_table *tabl
  * with limits.enforce refused: false, 54000. */
 bool px_bind_limit(px_worker *worker, const rw_table *table, size_t row_bytes, const rw_key *key,
                    pgw_error *error);
+/* Adds a value to a mixture of a key's values: integers and timestamps are numbers themselves. The
+ * factor is odd: no two values of a column become one. */
+static inline uint64_t px_bind_mix(uint64_t mixed, uint64_t number)
+{
+    mixed = (mixed ^ number) * UINT64_C(0x9e3779b97f4a7c15);
+    return mixed ^ mixed >> 32;
+}
+
 /* What the batcher needs to know of a row's key. */
 px_write_group_key px_write_group_key_of(const rw_table *table, const rw_key *key);
+/* The same of a key that is all known, and `mixed`. A hash of the whole key is a fingerprint: equal
+ * keys have equal ones. */
+static inline px_write_group_key px_write_group_key_mixed(const rw_table *table, const rw_key *key,
+                                                          uint64_t mixed)
+{
+    bool whole = table->hash_key_count == table->primary_key_count;
+    return (px_write_group_key){.hash = key->whole,
+                                .fingerprint = whole ? key->whole : mixed,
+                                .constant = true,
+                                .partition = key->partition};
+}
 
 #endif

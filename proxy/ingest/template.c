@@ -3,6 +3,7 @@
 #include "proxy/backend/base/backend.h"
 #include "proxy/base/shared.h"
 #include "rewrite/insert/guard.h"
+#include "rewrite/insert/quick_rows.h"
 #include "rewrite/insert/render.h"
 
 #include <stdlib.h>
@@ -208,12 +209,14 @@ static bool agrees(const px_text *text, const rw_plain_rows *rows)
            (insert->row_count > 1 || insert->tail + offset == rows->close + 1);
 }
 
-static bool is_integer(const rw_column *column, px_key_cell *out)
+/* Finds the range of a column whose values are numbers. False: they are not. */
+static bool find_range(const rw_column *column, px_key_cell *out)
 {
     static const struct {
         uint32_t type;
         int64_t least, most;
-    } types[] = {{PGW_INT8, INT64_MIN, INT64_MAX},
+    } types[] = {{PGW_TIMESTAMPTZ, INT64_MIN, INT64_MAX},
+                 {PGW_INT8, INT64_MIN, INT64_MAX},
                  {PGW_INT4, INT32_MIN, INT32_MAX},
                  {PGW_INT2, INT16_MIN, INT16_MAX}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
@@ -242,6 +245,7 @@ static bool learn_key_cell(const px_text *text, const rw_plain_rows *rows, size_
     const rw_cell *cell = &insert->rows[0].key[k];
     const rw_column *column = &table->columns[table->primary_key[k]];
     out->column = table->primary_key[k];
+    out->kind = PX_NO_NUMBER;
     if (cell->kind == RW_CELL_ABSENT || cell->kind == RW_CELL_DEFAULT) {
         out->quick = PX_READ_NOTHING;
         return !is_hashed(table, out->column);
@@ -249,10 +253,10 @@ static bool learn_key_cell(const px_text *text, const rw_plain_rows *rows, size_
     if (column->own_casts != RW_NO_OWN_CASTS)
         return false;
     out->ends_in_blank = column->type == PGW_VARCHAR;
-    if (is_integer(column, out))
-        out->quick = PX_READ_INTEGER;
-    else if (column->type == PGW_TIMESTAMPTZ)
-        out->quick = PX_READ_TIMESTAMPTZ;
+    if (find_range(column, out)) {
+        out->kind = column->type == PGW_TIMESTAMPTZ ? RW_PLAIN_STRING : RW_PLAIN_INTEGER;
+        out->quick = column->type == PGW_TIMESTAMPTZ ? PX_READ_TIMESTAMPTZ : PX_READ_INTEGER;
+    }
     for (out->cell = 0; out->cell < rows->cell_count; out->cell++)
         if (rows->cells[out->cell].start == cell->position + offset_of(text))
             return true;
@@ -446,7 +450,7 @@ static bool are_plain(rw_plain_rows *rows)
     rw_plain_pattern first;
     rw_plain_pattern_of(rows, &first);
     while (rows->more)
-        if (!rw_plain_next_like(rows, &first))
+        if (!rw_quick_next(rows, &first))
             return false;
     return true;
 }

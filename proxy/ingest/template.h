@@ -21,11 +21,14 @@ typedef enum px_quick {
     PX_READ_NOTHING /* The row has a default in this cell, which is not known. */
 } px_quick;
 
+enum { PX_NO_NUMBER = UINT8_MAX };
+
 typedef struct px_key_cell {
     size_t cell;   /* The cell's place among those of a row. */
     size_t column; /* The column's place among those of the table. */
     px_quick quick;
-    int64_t least, most; /* The range of an integer. */
+    uint8_t kind; /* An rw_plain_kind: such a cell's number may be the value; or PX_NO_NUMBER. */
+    int64_t least, most; /* The range of the number. */
     bool ends_in_blank;  /* Whether a blank at its end would change what the statement checks. */
 } px_key_cell;
 

@@ -1,36 +1,17 @@
 #include "rewrite/hash/partition.h"
 
-#define TOP_BIT (UINT64_C(1) << 63)
-
-/* Maps a hash, signed or unsigned, to the same unsigned order; the map is its own inverse. */
-static uint64_t ordered(rw_hash_type type, uint64_t hash)
-{
-    return type == RW_HASH_INT8 ? hash ^ TOP_BIT : hash;
-}
-
 uint32_t rw_partition_in(const rw_partitions *map, rw_hash_type type, uint64_t hash)
 {
-    uint64_t wanted = ordered(type, hash);
+    uint64_t wanted = rw_hash_ordered(type, hash);
     uint32_t low = 0, high = map->count > 0 ? map->count - 1 : 0;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (ordered(type, map->at[middle]) <= wanted)
+        if (rw_hash_ordered(type, map->at[middle]) <= wanted)
             low = middle + 1;
         else
             high = middle;
     }
     return low;
-}
-
-uint32_t rw_partition_of(const rw_table *table, uint64_t hash)
-{
-    if (table->partitions.kind == RW_PARTITION_AT)
-        return rw_partition_in(&table->partitions, table->hash_type, hash);
-    if (table->buckets > 0)
-        return (uint32_t)(hash * table->partitions.count / table->buckets);
-    unsigned __int128 product =
-        (unsigned __int128)ordered(table->hash_type, hash) * table->partitions.count;
-    return (uint32_t)(product >> 64);
 }
 
 uint64_t rw_partition_start(const rw_table *table, uint32_t number)
@@ -42,5 +23,5 @@ uint64_t rw_partition_start(const rw_table *table, uint32_t number)
     if (table->buckets > 0)
         return ((uint64_t)number * table->buckets + count - 1) / count;
     unsigned __int128 product = ((unsigned __int128)number << 64) + count - 1;
-    return ordered(table->hash_type, (uint64_t)(product / count));
+    return rw_hash_ordered(table->hash_type, (uint64_t)(product / count));
 }

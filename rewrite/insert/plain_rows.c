@@ -3,14 +3,11 @@
 #include "protocol/digits.h"
 
 #include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 enum {
     MOST_HEAD = 1024, /* Bytes up to VALUES that are looked through. */
     MOST_TEXT = 1 << 30,
-    AT_ONCE = 16 /* Bytes of a string that are looked at together; no INSERT is shorter. */
+    AT_ONCE = RW_PLAIN_AT_ONCE /* No INSERT is shorter. */
 };
 
 enum { BLANK = 1, DIGIT = 2, WORD = 4 };
@@ -67,37 +64,19 @@ bool rw_plain_begin(pgw_slice text, rw_plain_rows *rows)
     rows->values = (size_t)(behind - text.ptr);
     rows->next = (size_t)(skip_blanks(behind) - text.ptr);
     rows->more = false;
+    rows->day = (pgw_day){0};
     return true;
 }
 
-/* Which of the AT_ONCE bytes from `at` on are quotes or backslashes: the first byte is the lowest
- * bit. */
-static unsigned find_marks(const char *at)
-{
-#ifdef __SSE2__
-    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
-    __m128i quotes = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\''));
-    __m128i backslashes = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
-    return (unsigned)_mm_movemask_epi8(_mm_or_si128(quotes, backslashes));
-#else
-    unsigned marks = 0;
-    for (unsigned i = 0; i < AT_ONCE; i++)
-        marks |= (unsigned)(at[i] == '\'' || at[i] == '\\') << i;
-    return marks;
-#endif
-}
-
-/* Where the next quote or backslash is, or `end`, before which there are at least AT_ONCE bytes of
- * text. */
-static inline const char *next_mark(const char *at, const char *end)
+const char *rw_plain_mark(const char *at, const char *end)
 {
     unsigned marks = 0;
     for (const char *last = end - AT_ONCE; at <= last; at += AT_ONCE) {
-        marks = find_marks(at);
+        marks = rw_plain_marks(at);
         if (marks != 0)
             return at + __builtin_ctz(marks);
     }
-    marks = find_marks(end - AT_ONCE) >> (AT_ONCE - (end - at));
+    marks = rw_plain_marks(end - AT_ONCE) >> (AT_ONCE - (end - at));
     return marks != 0 ? at + __builtin_ctz(marks) : end;
 }
 
@@ -105,8 +84,8 @@ static inline const char *next_mark(const char *at, const char *end)
 static inline const char *read_string(const char *at, const char *end, rw_plain_cell *cell)
 {
     cell->kind = RW_PLAIN_STRING;
-    cell->minus = cell->doubled = false;
-    for (at = next_mark(at + 1, end); *at == '\''; at = next_mark(at + 2, end)) {
+    cell->minus = cell->doubled = cell->known = false;
+    for (at = rw_plain_mark(at + 1, end); *at == '\''; at = rw_plain_mark(at + 2, end)) {
         if (at[1] != '\'')
             return at + 1;
         cell->doubled = true;
@@ -141,12 +120,18 @@ static inline const char *read_digits(const char *at, const char *end, uint64_t 
     return len < FEW ? at + len : read_more_digits(at + len, number);
 }
 
-/* A minus is part of the number right behind it. */
+/* The place behind the number; NULL: there is none. A minus is part of the number right behind
+ * it. */
 static inline const char *read_number(const char *at, const char *end, rw_plain_cell *cell)
 {
-    cell->minus = *at == '-';
+    enum { SHORT_DIGITS = 18 /* So many fit into an int8. */ };
+    uint64_t number;
+    bool minus = *at == '-';
+    const char *from = at + minus, *to = read_digits(from, end, &number);
+    cell->minus = minus;
     cell->doubled = false;
-    const char *from = at + cell->minus, *to = read_digits(from, end, &cell->number);
+    cell->known = *to != '.' && to - from <= SHORT_DIGITS;
+    cell->number = (int64_t)(minus ? -number : number);
     cell->kind = RW_PLAIN_INTEGER;
     if (to == from)
         return NULL;
@@ -155,6 +140,14 @@ static inline const char *read_number(const char *at, const char *end, rw_plain_
     cell->kind = RW_PLAIN_DECIMAL;
     const char *behind = skip_digits(to + 1);
     return behind > to + 1 ? behind : NULL;
+}
+
+const char *rw_plain_number(const rw_plain_rows *rows, const char *at, rw_plain_cell *cell)
+{
+    const char *base = rows->text.ptr, *behind = read_number(at, base + rows->text.len, cell);
+    cell->start = (uint32_t)(at - base);
+    cell->end = (uint32_t)(behind - base);
+    return behind;
 }
 
 static const char *read_word(rw_plain_rows *rows, const char *at, rw_plain_cell *cell)
@@ -171,7 +164,7 @@ static const char *read_word(rw_plain_rows *rows, const char *at, rw_plain_cell 
         if ((*at | 32) != *words[i].word || !is_word(at, words[i].word, words[i].len))
             continue;
         cell->kind = (uint8_t)words[i].kind;
-        cell->minus = cell->doubled = false;
+        cell->minus = cell->doubled = cell->known = false;
         rows->defaults = rows->defaults || words[i].kind == RW_PLAIN_DEFAULT;
         return at + words[i].len;
     }
@@ -247,7 +240,7 @@ static bool set_gap(const rw_plain_rows *rows, size_t from, size_t to, rw_plain_
 /* Learns how rows are written. False: no rows can be read like that. */
 static bool learn_gaps(const rw_plain_rows *rows, rw_plain_pattern *out)
 {
-    if (!rows->more || out->any || out->cells > RW_PLAIN_QUICK)
+    if (!rows->more || out->any || out->cells > RW_PLAIN_QUICK || rows->text.len < RW_PLAIN_AHEAD)
         return false;
     size_t from = rows->open;
     for (size_t i = 0; i < out->cells; i++) {
@@ -256,10 +249,11 @@ static bool learn_gaps(const rw_plain_rows *rows, rw_plain_pattern *out)
         if (cell->kind > RW_PLAIN_DECIMAL ||
             !set_gap(rows, from, cell->start + string, &out->gaps[i]))
             return false;
-        out->gaps[i].string = string;
+        out->gaps[i].before = string ? RW_PLAIN_BEFORE_STRING : RW_PLAIN_BEFORE_NUMBER;
         from = cell->end - string;
     }
     out->from_close = rows->next - rows->close;
+    out->gaps[out->cells].before = RW_PLAIN_BEFORE_ROW;
     return set_gap(rows, from, rows->next, &out->gaps[out->cells]);
 }
 
@@ -280,48 +274,15 @@ static bool has_pattern(const rw_plain_rows *rows, const rw_plain_pattern *patte
     return has;
 }
 
-/* Reads the next row if it is written like the first one and another row follows. A string ends at
- * its first quote or backslash, for in the gap behind it there is one quote. */
-static bool read_by_gaps(rw_plain_rows *rows, const rw_plain_pattern *pattern)
+void rw_plain_expect_time(rw_plain_pattern *pattern, size_t cell)
 {
-    const char *base = rows->text.ptr, *end = base + rows->text.len, *at = base + rows->next;
-    const char *last = end - sizeof(uint64_t);
-    rw_plain_cell *cell = rows->cells;
-    const rw_plain_gap *gap = pattern->gaps, *behind = gap + pattern->cells;
-    for (;; cell++, gap++) {
-        uint64_t bytes;
-        if (at > last)
-            return false;
-        memcpy(&bytes, at, sizeof bytes);
-        if (((bytes ^ gap->bytes) & gap->mask) != 0)
-            return false;
-        at += gap->len;
-        if (gap == behind)
-            break;
-        if (gap->string) {
-            cell->start = (uint32_t)(at - base) - 1;
-            cell->kind = RW_PLAIN_STRING;
-            cell->minus = cell->doubled = false;
-            at = next_mark(at, end);
-            cell->end = (uint32_t)(at - base) + 1;
-            continue;
-        }
-        cell->start = (uint32_t)(at - base);
-        at = read_number(at, end, cell);
-        if (at == NULL)
-            return false;
-        cell->end = (uint32_t)(at - base);
-    }
-    rows->open = rows->next;
-    rows->next = (size_t)(at - base);
-    rows->close = rows->next - pattern->from_close;
-    return true;
+    if (pattern->quick && pattern->gaps[cell].before == RW_PLAIN_BEFORE_STRING)
+        pattern->gaps[cell].before = RW_PLAIN_BEFORE_TIME;
 }
 
 bool rw_plain_next_like(rw_plain_rows *rows, const rw_plain_pattern *pattern)
 {
-    return (pattern->quick && read_by_gaps(rows, pattern)) ||
-           (rw_plain_next(rows) && has_pattern(rows, pattern));
+    return rw_plain_next(rows) && has_pattern(rows, pattern);
 }
 
 pgw_slice rw_plain_tail(const rw_plain_rows *rows)

@@ -6,7 +6,12 @@
 #ifndef RW_PLAIN_ROWS_H
 #define RW_PLAIN_ROWS_H
 
+#include "protocol/value_time.h"
 #include "rewrite/hash/literal.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 enum {
     RW_PLAIN_CELLS = 128, /* Rows with more cells are not plain. */
@@ -27,8 +32,9 @@ typedef struct rw_plain_cell {
     uint32_t start, end; /* Offsets in the text, with the cell's quotes and minus. */
     uint8_t kind;        /* An rw_plain_kind. */
     bool minus;
-    bool doubled;    /* A quote stands in the string twice, for one. */
-    uint64_t number; /* The value of an INTEGER's digits, if there are not too many. */
+    bool doubled; /* A quote stands in the string twice, for one. */
+    bool known;   /* `number` is the value of an INTEGER, or of a timestamptz. */
+    int64_t number;
 } rw_plain_cell;
 
 /* A reading of one text, row by row. */
@@ -39,6 +45,7 @@ typedef struct rw_plain_rows {
     size_t next;        /* Offset where the next row is to begin, if there is one. */
     bool more;          /* A comma follows the row that was read last, and so another row. */
     bool defaults;      /* There is a DEFAULT in the row that was read last. */
+    pgw_day day;        /* The day of the last timestamptz. */
     size_t cell_count;
     rw_plain_cell cells[RW_PLAIN_CELLS]; /* Cells of the row that was read last. */
 } rw_plain_rows;
@@ -48,10 +55,21 @@ typedef struct rw_plain_rows {
 typedef struct rw_plain_gap {
     uint64_t bytes, mask; /* Eight bytes, and which of them are the gap's. */
     uint8_t len;
-    bool string; /* A string follows; else a number. */
+    uint8_t before; /* An rw_plain_before. */
 } rw_plain_gap;
 
-enum { RW_PLAIN_QUICK = 32 /* Rows of more cells are not read by their gaps. */ };
+/* What follows a gap. */
+typedef enum rw_plain_before {
+    RW_PLAIN_BEFORE_NUMBER,
+    RW_PLAIN_BEFORE_STRING,
+    RW_PLAIN_BEFORE_TIME, /* A string that is mostly a timestamptz. */
+    RW_PLAIN_BEFORE_ROW   /* The next row. */
+} rw_plain_before;
+
+enum {
+    RW_PLAIN_QUICK = 32, /* Rows of more cells are not read by their gaps. */
+    RW_PLAIN_AHEAD = 32  /* A gap and what is read at once behind it have at most so many bytes. */
+};
 
 /* How many cells a row has, and which of them are DEFAULT; and how rows are written that follow
  * each other, if these are of strings and numbers and there is little between them. */
@@ -59,7 +77,7 @@ typedef struct rw_plain_pattern {
     size_t cells;
     bool any; /* Some cells are DEFAULT. */
     uint64_t defaults[RW_PLAIN_CELLS / 64];
-    bool quick;        /* Rows can be read by the gaps. */
+    bool quick;        /* Rows can be read by the gaps (quick_rows.h). */
     size_t from_close; /* How far the next row begins behind a row's closing parenthesis. */
     rw_plain_gap gaps[RW_PLAIN_QUICK + 1]; /* The last gap ends where the next row begins. */
 } rw_plain_pattern;
@@ -71,8 +89,34 @@ PGW_MUST_CHECK bool rw_plain_begin(pgw_slice text, rw_plain_rows *rows);
 PGW_MUST_CHECK bool rw_plain_next(rw_plain_rows *rows);
 /* Fills the pattern of the row that was read last, which is what all rows are to have. */
 void rw_plain_pattern_of(const rw_plain_rows *rows, rw_plain_pattern *out);
-/* Reads the next row. False: the row is not plain, or has another pattern. */
+/* Has strings in this cell, by its place in a row, read as timestamptz where they can be. */
+void rw_plain_expect_time(rw_plain_pattern *pattern, size_t cell);
+/* Reads the next row, byte by byte. False: the row is not plain, or has another pattern. */
 PGW_MUST_CHECK bool rw_plain_next_like(rw_plain_rows *rows, const rw_plain_pattern *pattern);
+enum { RW_PLAIN_AT_ONCE = 16 /* Bytes of a string that are looked at together. */ };
+
+/* Which of the RW_PLAIN_AT_ONCE bytes from `at` on are quotes or backslashes: the first byte is the
+ * lowest bit. */
+static inline unsigned rw_plain_marks(const char *at)
+{
+#ifdef __SSE2__
+    __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)at);
+    __m128i quotes = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\''));
+    __m128i backslashes = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
+    return (unsigned)_mm_movemask_epi8(_mm_or_si128(quotes, backslashes));
+#else
+    unsigned marks = 0;
+    for (unsigned i = 0; i < RW_PLAIN_AT_ONCE; i++)
+        marks |= (unsigned)(at[i] == '\'' || at[i] == '\\') << i;
+    return marks;
+#endif
+}
+
+/* The place of the next quote or backslash, or `end`, before which there are at least
+ * RW_PLAIN_AT_ONCE bytes of text. */
+const char *rw_plain_mark(const char *at, const char *end);
+/* Reads a number. Returns the place behind it; NULL: there is none. */
+const char *rw_plain_number(const rw_plain_rows *rows, const char *at, rw_plain_cell *cell);
 /* The text behind the row that was read last. */
 pgw_slice rw_plain_tail(const rw_plain_rows *rows);
 /* Writes the text up to the end of its first row, which was read last, without the constants; if it
@@ -81,14 +125,5 @@ pgw_slice rw_plain_tail(const rw_plain_rows *rows);
 size_t rw_plain_shape(const rw_plain_rows *rows, char *out, size_t room);
 /* The cell as the parser would have it. `arena` gives memory where a quote is doubled. */
 void rw_plain_read(pgw_slice text, const rw_plain_cell *cell, pgw_arena *arena, rw_cell *out);
-/* The integer that a cell of the kind INTEGER is. False: the cell has too many digits. */
-PGW_MUST_CHECK static inline bool rw_plain_integer(const rw_plain_cell *cell, int64_t *out)
-{
-    enum { SHORT_DIGITS = 18 /* So many fit into an int8. */ };
-    if (cell->end - cell->start - cell->minus > SHORT_DIGITS)
-        return false;
-    *out = cell->minus ? -(int64_t)cell->number : (int64_t)cell->number;
-    return true;
-}
 
 #endif

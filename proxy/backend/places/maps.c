@@ -1,7 +1,5 @@
 #include "proxy/backend/places/maps.h"
 
-#include "rewrite/hash/partition.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,8 +80,7 @@ void px_maps_free(px_worker *worker)
 
 /* ---- what a worker knows ---- */
 
-static __attribute__((noinline)) const rw_partitions *find(const px_worker *worker,
-                                                           const rw_table *table)
+static const rw_partitions *find(const px_worker *worker, const rw_table *table)
 {
     if (!table->partitions.discovered)
         return NULL;
@@ -96,10 +93,8 @@ static __attribute__((noinline)) const rw_partitions *find(const px_worker *work
     return NULL;
 }
 
-uint32_t px_map_partition(const px_worker *worker, const rw_table *table, uint64_t hash)
+uint32_t px_map_discovered(const px_worker *worker, const rw_table *table, uint64_t hash)
 {
-    if (!table->partitions.discovered)
-        return rw_partition_of(table, hash);
     const rw_partitions *map = find(worker, table);
     return map != NULL ? rw_partition_in(map, table->hash_type, hash)
                        : rw_partition_of(table, hash);

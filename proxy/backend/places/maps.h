@@ -8,7 +8,7 @@
 
 #include "proxy/base/shared.h"
 #include "proxy/loop/worker.h"
-#include "rewrite/hash/table.h"
+#include "rewrite/hash/partition.h"
 
 #include <stdatomic.h>
 
@@ -30,7 +30,13 @@ void px_map_send(px_server *server, px_map *map);
 
 /* The partition of rows with this hash, and how many partitions there are: by the worker's map, if
  * partitions of the table are discovered and there is one; else by the configuration. */
-uint32_t px_map_partition(const px_worker *worker, const rw_table *table, uint64_t hash);
+uint32_t px_map_discovered(const px_worker *worker, const rw_table *table, uint64_t hash);
+static inline uint32_t px_map_partition(const px_worker *worker, const rw_table *table,
+                                        uint64_t hash)
+{
+    return table->partitions.discovered ? px_map_discovered(worker, table, hash)
+                                        : rw_partition_of(table, hash);
+}
 uint32_t px_map_count(const px_worker *worker, const rw_table *table);
 void px_maps_free(px_worker *worker);
 
