@@ -114,14 +114,14 @@ static void cut(const pgw_copy_scan *scan, const char *at, size_t blocks, pgw_co
     it->count = (size_t)(to - it->cuts);
 }
 
-/* Cuts the bytes at the end of the piece, which are less than a block. */
+/* Cuts the bytes at the end of the piece, which are fewer than a block. */
 static void cut_rest(const pgw_copy_scan *scan, pgw_copy_cuts *it)
 {
     char rest[BLOCK] = {0};
     memcpy(rest, it->at, (size_t)(it->end - it->at));
     cut(scan, rest, 1, it);
     it->at = it->end;
-    while (it->cuts[it->count - 1] > it->end - it->begin) /* behind one of the zeros */
+    while (it->cuts[it->count - 1] > it->end - it->begin) /* It is behind one of the zeros. */
         it->count--;
 }
 

@@ -130,11 +130,23 @@ static void test_zero_bytes(void **state)
     check_blocks(&scan, "\n\r,\"\"", zeros, zeros + sizeof zeros);
 }
 
+/* No more are written than there is room for. */
+static void test_special_bytes_alone(void **state)
+{
+    (void)state;
+    char newlines[LENGTH];
+    memset(newlines, '\n', sizeof newlines);
+    pgw_copy_scan scan;
+    pgw_copy_scan_of("\n\r,\"\"", &scan);
+    check_blocks(&scan, "\n\r,\"\"", newlines, newlines + sizeof newlines);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_special_bytes),
         cmocka_unit_test(test_zero_bytes),
+        cmocka_unit_test(test_special_bytes_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
