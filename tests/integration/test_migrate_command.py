@@ -181,7 +181,7 @@ class Ledger(threading.Thread):
     def __init__(self, number, dsn, statements, chance):
         super().__init__(daemon=True)
         self.number, self.dsn, self.statements, self.chance = number, dsn, statements, chance
-        self.items, self.parts, self.tally = {}, set(), {}
+        self.items, self.parts, self.tally, self.done = {}, set(), {}, 0
         self.drawn, self.next, self.failure = [], 1_000_000_000 * (number + 1), None
         self.start()
 
@@ -190,7 +190,7 @@ class Ledger(threading.Thread):
         try:
             with contextlib.closing(psycopg2.connect(self.dsn)) as connection, connection.cursor() as cursor:
                 connection.autocommit = True
-                for _ in range(self.statements):
+                for self.done in range(self.statements):
                     getattr(self, self.chance.choice(WRITES))(cursor)
         except Exception as failure:  # the test's thread tells it
             self.failure = failure
@@ -752,8 +752,10 @@ class Migrate(MigrateCase):
                 self.assertEqual({int(key): int(n) for key, n in self.admin(f"select id, n from tallies_{client.number}")}, client.tally)
             self.assertEqual(self.admin("select count(*) from items where owner = 9"), [["3000"]])
 
-        for client in clients:
-            client.join(harness.PATIENCE)
+        while any(client.is_alive() for client in clients):
+            before = [client.done for client in clients]
+            harness.eventually("each goes on", lambda before=before: all(
+                client.done > done or not client.is_alive() for client, done in zip(clients, before)))
         self.assertEqual([client.failure for client in clients], [None] * len(clients))
         self.assertGreater(sum(client.next % 1_000_000_000 for client in clients), 3000)
         check()
