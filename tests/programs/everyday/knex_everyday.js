@@ -71,7 +71,8 @@ async function migrate() {
 async function useItems() {
   const keys = (await knex('items').insert(Array.from({length: 12}, (_, n) => ({label: `item ${n}`, amount: n * 10})), 'id')).map((it) => it.id);
   const one = keys[3];
-  print((await knex('items').where({id: one}).first()), await knex('items').whereIn('id', keys.slice(0, 3)).count());
+  const counted = (item) => ({...item, id: item.id - keys[0]});  // Numbers of a sequence may be left out.
+  print(counted(await knex('items').where({id: one}).first()), await knex('items').whereIn('id', keys.slice(0, 3)).count());
   print(await knex('items').where({id: one}).update({id: one, label: 'changed'}, ['label', 'amount']), await knex('items').where('amount', '>', 50).increment('amount', 1));
   for (let page = 0; page < 3; page++)
     print(await knex('items').orderBy([{column: 'amount', order: 'desc'}, 'label']).limit(4).offset(4 * page).pluck('label'));
@@ -85,7 +86,7 @@ async function useItems() {
   });
   print((await knex.raw('select * from items where id = ?', [one])).fields.map((field) => field.name), (await knex.raw('select ?::int + :n', [1]).catch(() => 'no')));
   print(await knex('items').insert({id: one, label: 'merged', amount: 1}).onConflict('id').merge({label: 'merged'}).returning('label'));
-  print(await knex('items').select('label').rowNumber('n', 'label').limit(2), await knex.with('some', knex('items').where({id: one})).from('some').select());
+  print(await knex('items').select('label').rowNumber('n', 'label').limit(2), (await knex.with('some', knex('items').where({id: one})).from('some').select()).map(counted));
   print(await knex('items').select('label').union(knex('documents').select('label')).orderBy('label').limit(3));
 }
 
