@@ -243,7 +243,9 @@ static void test_odd_tuples(void **state)
             pgw_copy_feed(seen.copy, (pgw_slice){files[i].in.ptr + cut, files[i].in.len - cut},
                           &out);
             pgw_copy_finish(seen.copy, &out);
+            size_t count;
             assert_string_equal(seen.text, files[i].expected);
+            assert_false(pgw_copy_is_odd(seen.copy, &count)); /* No row is being added. */
             assert_null(pgw_copy_wrong(seen.copy));
             pgw_copy_free(seen.copy);
             pgw_buf_free(&out);
