@@ -192,6 +192,14 @@ static void pass_newline(pgw_copy_chunk *in)
     copy->behind_cr = false;
 }
 
+/* The backslash that was the last byte of the chunk before is no part of the row. */
+static void drop_backslash(pgw_copy *copy)
+{
+    copy->len--;
+    if (copy->wanted > 0 && copy->raw.len > 0)
+        copy->raw.len--;
+}
+
 /* `\.` ends the data of text; what stands before it on its line is a row. The backslash was not put
  * out yet. */
 static void end_data(pgw_copy_chunk *in, bool here)
@@ -201,13 +209,10 @@ static void end_data(pgw_copy_chunk *in, bool here)
     copy->ended = true;
     if (before == 0)
         return;
-    if (here) {
+    if (here)
         in->at--;
-    } else {
-        copy->len--; /* The backslash was the last byte of the chunk before. */
-        if (copy->wanted > 0 && copy->raw.len > 0)
-            copy->raw.len--;
-    }
+    else
+        drop_backslash(copy);
     end_row(in);
 }
 
@@ -418,12 +423,17 @@ void pgw_copy_finish(pgw_copy *copy, pgw_buf *out)
 {
     pgw_copy_chunk in = {.copy = copy, .at = "", .out = out};
     in.begin = in.bytes = in.row = in.field = in.put = in.end = in.at;
-    if (copy->backslash)
+    bool row = copy->len > 0 || copy->column > 0;
+    /* The server leaves a backslash away that ends the data, but would take it for an escape of the
+     * delimiter behind it. */
+    if (copy->backslash && copy->column + 1 < copy->options->columns)
         pgw_buf_add_byte(out, '\\');
+    else if (copy->backslash)
+        drop_backslash(copy);
     if (copy->binary.place == IN_COUNT)
         pgw_buf_add(out, copy->binary.number, copy->binary.have);
     blame_end(copy);
-    if (copy->options->format != PGW_COPY_BINARY && !copy->ended && !copy->quoted && !copy->later &&
-        (copy->len > 0 || copy->column > 0))
+    if (row && copy->options->format != PGW_COPY_BINARY && !copy->ended && !copy->quoted &&
+        !copy->later)
         end_row(&in);
 }

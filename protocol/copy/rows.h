@@ -14,7 +14,8 @@ void pgw_copy_pass_by(pgw_copy *copy, pgw_copy_pass *pass);
 /* The next bytes of the data, cut anywhere; what the server is to get for them is appended to
  * `out`: at most the added fields more a row, and never a byte less. */
 void pgw_copy_feed(pgw_copy *copy, pgw_slice bytes, pgw_buf *out);
-/* The data has ended: the last row may have come without the end of its line. */
+/* The data has ended: the last row may have come without the end of its line. A backslash that ends
+ * it is left away, as the server does. */
 void pgw_copy_finish(pgw_copy *copy, pgw_buf *out);
 /* How many rows have had their field added. */
 uint64_t pgw_copy_rows(const pgw_copy *copy);

@@ -35,10 +35,11 @@ static void copy(const pgw_copy_options *options, pgw_slice bytes, size_t piece,
     pgw_copy_free(it);
 }
 
-/* Whether what came in is there, in its order. */
+/* Whether what came in is there, in its order, but for a backslash that may end it. */
 static bool keeps(pgw_slice in, const pgw_buf *out)
 {
     size_t found = 0;
+    in.len -= in.len > 0 && in.ptr[in.len - 1] == '\\';
     for (size_t i = 0; i < out->len && found < in.len; i++)
         found += out->ptr[i] == in.ptr[found];
     return found == in.len;

@@ -19,6 +19,9 @@ DATED = harness.Table("dated", ["day date not null default current_date", "v tex
 FILES = (
     ("", b"1\ta\t10\n2\tb\t20\n"),
     ("", b"1\ta\t10\n2\tb\t20"),  # the last line has no end
+    ("", b"1\ta\t10\\"),  # a backslash ends the data
+    ("", b"1\ta\t\\N\\"),
+    ("", b"1\ta\\"),
     ("", b""),
     ("", b"\\.\n"),
     ("", b"1\ta\t10\n\\.\n"),

@@ -12,7 +12,8 @@ static void check(const pgw_copy_options *options, unsigned force, pgw_slice raw
                   pgw_slice expected)
 {
     char *bytes = memcpy(pgw_alloc(raw.len + 1), raw.ptr, raw.len);
-    bytes[raw.len] = options->quote; /* What stands behind the field means nothing in it. */
+    /* What stands behind the field means nothing in it. */
+    bytes[raw.len] = options->format == PGW_COPY_TEXT ? '1' : options->quote;
     pgw_copy_field field = options->format == PGW_COPY_TEXT
                                ? pgw_copy_field_text(options, bytes, raw.len)
                                : pgw_copy_field_csv(options, force, bytes, raw.len);

@@ -33,12 +33,24 @@ static const struct {
     {{TEXT, COLUMNS}, "a,b,c\n\\.\nd,e,f\n", "a,b,c,<a|c>\n\\.\nd,e,f\n"},
     {{TEXT, COLUMNS}, "a,b,c\\.\nd", "a,b,c,<a|c>\\.\nd"},
     {{TEXT, COLUMNS}, ",b,\\.\nd", ",b,,<|>\\.\nd"},
+    /* The server leaves a backslash away that ends the data; before a delimiter it would escape
+       that. */
+    {{TEXT, COLUMNS}, "a,b,c\\", "a,b,c,<a|c>"},
+    {{TEXT, COLUMNS}, "a,b,\\N\\", "a,b,\\N,<a|->"},
+    {{TEXT, COLUMNS}, "a,b,c\nd,e\\", "a,b,c,<a|c>\nd,e\\"},
+    {{TEXT, .columns = 1, .wanted = wanted, .force = force, .wanted_count = 1}, "\\", ",<|>"},
+    {{TEXT, .columns = 2, .wanted = wanted, .force = force, .wanted_count = 1},
+     "a,b\\",
+     "a,b,<a|>"},
     {{TEXT, .columns = 1, .wanted = wanted, .force = force, .wanted_count = 1},
      "a\\.\n",
      "a,<a|>\\.\n"},
     {{TEXT, .columns = 2, .wanted = wanted, .force = force, .wanted_count = 1},
      "a,b\\.\n",
      "a,b,<a|>\\.\n"},
+    {{TEXT, .columns = 0, .wanted = wanted, .force = force, .wanted_count = 1},
+     "\n\nx\n",
+     ",<|>\n,<|>\nx,<|>\n"},
     {{TEXT, COLUMNS, .header = PGW_COPY_HEADER}, "x,y,z\na,b,c\n", "x,y,z\na,b,c,<a|c>\n"},
     {{TEXT, COLUMNS, .header = PGW_COPY_HEADER_MATCH},
      "x,y,z\na,b,c\n",
@@ -64,6 +76,9 @@ static const struct {
      "\xb1,\x83\\,\xb1\\,\n\xa0,,\xe0,,\xdf\n",
      "\xb1,\x83\\,\xb1\\,,<\xb1|\xb1,>\n\xa0,,\xe0,,\xdf,<\xa0\xff|\xdf>\n"},
     {{TEXT, COLUMNS, .characters = PGW_COPY_SJIS}, "\xa1,b,\xdf\n", "\xa1,b,\xdf,<\xa1|\xdf>\n"},
+    {{TEXT, COLUMNS, .characters = PGW_COPY_PAIRS},
+     "\x80,,b,\x7f\n",
+     "\x80,,b,\x7f,<\x80\xff|\x7f>\n"},
     {{TEXT, COLUMNS, .characters = PGW_COPY_BEYOND_ASCII},
      "\x83,\xe9,c\n",
      "\x83,\xe9,c,<\x83|c>\n"},
@@ -172,6 +187,11 @@ static void test_binary(void **state)
     check_added(2, PGW_LITERAL("\0\3" NONE A A), PGW_LITERAL("\0\5" NONE A A "\0\0\0\1n" NONE));
     check_added(2, PGW_LITERAL("\0\2" A A), PGW_LITERAL("\0\2" A A));
     check_added(2, PGW_LITERAL("\0\4" A A A A), PGW_LITERAL("\0\6" A A A A));
+    /* No count is more than 32767. */
+    check_added(1, PGW_LITERAL("\177\376" A), PGW_LITERAL("\177\377" A));
+    check_added(1, PGW_LITERAL("\177\377" A), PGW_LITERAL("\177\377" A));
+    check_added(2, PGW_LITERAL("\177\375" A), PGW_LITERAL("\177\377" A));
+    check_added(2, PGW_LITERAL("\177\376" A), PGW_LITERAL("\177\376" A));
 }
 
 /* What is longer than can be kept is not known, and passes all the same. */

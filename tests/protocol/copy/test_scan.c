@@ -34,10 +34,12 @@ static void check_cuts(const pgw_copy_scan *scan, const char *specials, const ch
 {
     enum { MOST = 2 * BLOCK + 20 };
     const uint32_t untouched = 0xaaaaaaaa;
-    uint32_t all[LENGTH + 1], list[MOST + 1] = {0};
+    uint32_t all[LENGTH + 1], list[MOST + 1];
     size_t count = cuts_of(specials, at, end, all), before = 0, kept = 1;
     pgw_copy_cuts it = {at, at, end, list, 1, wanted + BLOCK + wanted * 5 % BLOCK};
-    list[it.room] = untouched;
+    for (size_t i = 1; i <= it.room; i++)
+        list[i] = untouched;
+    list[0] = 0;
     do {
         const uint32_t *first = list + it.count - kept, *last;
         before += it.count - kept;

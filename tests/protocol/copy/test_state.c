@@ -177,6 +177,7 @@ static void test_binary(void **state)
     check_fault(&binary, PGW_LITERAL(HEAD "\377\377more"), NULL, NULL);
     check_fault(&binary, PGW_LITERAL(SIGNATURE "\377\377\377\377"), length, "");
     check_fault(&binary, PGW_LITERAL(SIGNATURE "\200\0\0\0" TUPLE), length, "");
+    check_seen(&binary, PGW_LITERAL(SIGNATURE "\200\0\0\0" TUPLE), "", 0);
     check_fault(&binary, PGW_LITERAL(HEAD "\377\376" A), "invalid number of fields", "");
     check_fault(&binary, PGW_LITERAL(HEAD TUPLE "\200\0"), "invalid number of fields", "");
     check_fault(&binary, PGW_LITERAL(HEAD "\0\3" A "\377\377\377\376"), "invalid field size", "");
@@ -200,6 +201,7 @@ static void test_odd_rows(void **state)
     /* As in PostgreSQL, a newline in quotes counts once it is known to end lines. */
     check_seen(&every_csv, PGW_LITERAL("\"a\nx\",b,c\nd\n\"e\n\",f\n"),
                "1:|a\nx|b|c;2:1|d;4:2|e\n|f;", 3);
+    check_seen(&every_csv, PGW_LITERAL("a\nb,c,d,e,f,g,h\n"), "1:1|a;2:7|b|c|d;", 2);
     check_seen(&every_csv, PGW_LITERAL("\"a\rx\",b,c\rd\r"), "2:|a\rx|b|c;3:1|d;", 2);
     check_seen(&every_csv, PGW_LITERAL("a\r\n\"b\rx\ny\"\r\n"), "1:1|a;3:1|b\rx\ny;", 2);
     check_seen(&every_csv, PGW_LITERAL("a,b,c\n\\.\n"), "1:|a|b|c;", 1);
@@ -243,7 +245,9 @@ static void test_odd_tuples(void **state)
             pgw_copy_feed(seen.copy, (pgw_slice){files[i].in.ptr + cut, files[i].in.len - cut},
                           &out);
             pgw_copy_finish(seen.copy, &out);
+            size_t count;
             assert_string_equal(seen.text, files[i].expected);
+            assert_false(pgw_copy_is_odd(seen.copy, &count)); /* No row is being added. */
             assert_null(pgw_copy_wrong(seen.copy));
             pgw_copy_free(seen.copy);
             pgw_buf_free(&out);
