@@ -224,6 +224,7 @@ class References(SessionCase):
 OF_KEYS = ("select conrelid::regclass, conname, pg_get_constraintdef(oid) from pg_constraint where connamespace = 2200 order by 1, 2",
            "select indexrelid::regclass, pg_get_indexdef(indexrelid) from pg_index where indrelid::regclass::text ~ '^key_' order by 1")
 KEY_ONE, KEY_TWO = ONE.replace("one", "key_one"), TWO.replace("one)", "key_one)").replace("two (", "key_two (")
+KEY_LONG = "key_".ljust(63, "n")  # as PostgreSQL cuts it if more follows
 KEY_ROW, KEY_X = "insert into key_one values (1, 1)", "alter table key_one rename id to x"
 
 
@@ -245,10 +246,11 @@ class KeysThatChange(SessionCase):
                 ("begin", KEY_ONE, KEY_ROW, "drop table key_one", "create table key_one (n int primary key)", KEY_TWO, "commit"),
                 ("begin", KEY_ONE, KEY_ROW, "alter table key_one drop constraint key_one_pkey, add primary key (id, n)",
                  "create table key_plain (id int, n int, foreign key (id, n) references key_one)", "commit"),
+                ("begin", KEY_ONE, KEY_ROW, KEY_TWO.replace("key_two", KEY_LONG + "xyz"), f"create table key_plain (id int references {KEY_LONG})", "commit"),
                 ("begin", KEY_ONE, KEY_ROW, "create temp table key_two (k int primary key)", "create temp table key_three (k int references key_two)", "rollback"),
                 ("begin", KEY_ONE, KEY_ROW, KEY_TWO, "insert into key_two values (1, 1), (2, 7)", "rollback", KEY_ONE, KEY_TWO)):
             with self.subTest(texts):
-                for text in (*texts, *OF_KEYS, "drop table if exists key_one, key_two, key_plain, key_other cascade"):
+                for text in (*texts, *OF_KEYS, f"drop table if exists key_one, key_two, key_plain, key_other, {KEY_LONG} cascade"):
                     self.query(text)
 
     def test_by_another_session(self):

@@ -209,6 +209,8 @@ static void test_defines_alone(void **state)
             fail_msg("not alone? %s", test_alone[i]);
 }
 
+#define SIXTY "abcdefghijabcdefghijabcdefghijabcdefghijabcdefghijabcdefghij"
+
 /* What is read by keys alone, and leaves them alone. */
 static void test_leaves_keys(void **state)
 {
@@ -226,6 +228,7 @@ static void test_leaves_keys(void **state)
         {"create table a (b int references c, d int)", true, true, "a"},
         {"create table if not exists s.\"A b\" (b int)", true, true, "A b"},
         {"create temp table a (b int)", true, true, "a"},
+        {"create table \"" SIXTY "xyz and more\" (b int)", true, true, SIXTY "xyz"},
         {"create unique index i on a (b)", false, true, "i"},
         {"create index concurrently if not exists i on a (b)", false, true, "i"},
         {"create index on a (b)", false, true, NULL},

@@ -333,11 +333,13 @@ px_step px_schema_probe_script(px_session *session, pgw_slice text, px_catalog *
     bool conforming = session->who.identity->env.conforming;
     bool plain = !session->hand.rechecked && session->hand.parts == NULL;
     bool alone = plain && rw_defines_alone(text, px_catalog_names(worker), conforming);
-    px_catalog *known = alone ? px_catalog_unasked()
-                        : plain && rw_refers_alone(text, conforming)
-                            ? px_changes_of_keys(session, text)
-                            : NULL;
-    if (known == NULL || !px_catalog_has_room(worker, session->who.identity, session->ddl.unmarked))
+    bool refers = plain && !alone && rw_refers_alone(text, conforming);
+    px_catalog *known = NULL;
+    /* The room first: a newer snapshot is taken there, and the one that was known may be gone. */
+    if ((alone || refers) &&
+        px_catalog_has_room(worker, session->who.identity, session->ddl.unmarked))
+        known = alone ? px_catalog_unasked() : px_changes_of_keys(session, text);
+    if (known == NULL)
         return px_schema_probe_now(session, catalog);
     use(session);
     *catalog = known;

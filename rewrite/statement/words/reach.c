@@ -1,6 +1,7 @@
 #include "rewrite/statement/words/reach.h"
 
 #include "protocol/types.h"
+#include "protocol/value_text.h"
 #include "rewrite/hash/hash_column.h"
 #include "rewrite/lex/lexer.h"
 
@@ -399,8 +400,8 @@ bool rw_refers_alone(pgw_slice text, bool conforming)
            (creates ? at_word(&in, "table") && makes_plainly(in) : adds_foreign_key(in));
 }
 
-/* Takes the last part of a relation's name, which may be left out before ON. False: it has a quote
- * in it. */
+/* Takes the last part of a relation's name, as PostgreSQL cuts it; it may be left out before ON.
+ * False: it has a quote in it. */
 static bool take_relation(reader in, pgw_slice *name)
 {
     static const char *const before[] = {"unique", "index", "table",  "concurrently",
@@ -416,6 +417,7 @@ static bool take_relation(reader in, pgw_slice *name)
     }
     if (name->len >= 2 && name->ptr[0] == '"')
         *name = (pgw_slice){name->ptr + 1, name->len - 2};
+    *name = pgw_name_cut(*name);
     return name->len == 0 || memchr(name->ptr, '"', name->len) == NULL;
 }
 
