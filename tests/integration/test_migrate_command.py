@@ -729,6 +729,29 @@ class Migrate(MigrateCase):
                 self.admin("drop table one, log")
 
     @harness.proxied
+    def test_the_way_back_while_nobody_writes(self):
+        """It is known still when keyspread looks at the tables again."""
+        self.admin("create table one (id int primary key)")
+        self.migrate("--run", names=["one"])
+        keyspread = harness.Keyspread({**harness.backend_config(self.postgres, (), backend={"catalog_s": 1}), "tables": self.tables(["one"])})
+        self.addCleanup(keyspread.stop)
+
+        def insert(number):
+            with wire.Wire(("127.0.0.1", keyspread.port)) as session:
+                session.login(harness.USER, "app")
+                session.rows(f"insert into one values ({number})")
+
+        insert(1)
+        for word in ("--cutover", "--back"):
+            self.migrate(word, names=["one"])
+            insert(2 + (word == "--back"))
+        # Without sessions keyspread has no link to the database: its snapshot is older than 1 s by then.
+        harness.eventually("all links are closed", lambda: self.admin(
+            "select count(*) from pg_stat_activity where datname = 'app' and pid <> pg_backend_pid()") == [["0"]])
+        insert(4)
+        self.assertEqual(self.admin("select string_agg(id::text, ' ' order by id) from one"), [["1 2 3 4"]])
+
+    @harness.proxied
     def test_the_way_back_after_many_writes(self):
         """Of all kinds, through keyspread and past it: each row is as its client left it, and numbers go on behind those that were drawn."""
         self.admin(Ledger.tables + "; insert into items (owner, label) select 9, 'old' from generate_series(1, 3000)")
