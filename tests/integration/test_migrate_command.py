@@ -182,7 +182,7 @@ class Ledger(threading.Thread):
         super().__init__(daemon=True)
         self.number, self.dsn, self.statements, self.chance = number, dsn, statements, chance
         self.items, self.parts, self.tally = {}, set(), {}
-        self.drawn, self.next, self.failure = [], 1_000_000_000 * (number + 1), None
+        self.drawn, self.next, self.failure, self.done = [], 1_000_000_000 * (number + 1), None, 0
         self.start()
 
     def run(self):
@@ -190,10 +190,18 @@ class Ledger(threading.Thread):
         try:
             with contextlib.closing(psycopg2.connect(self.dsn)) as connection, connection.cursor() as cursor:
                 connection.autocommit = True
-                for _ in range(self.statements):
+                while self.done < self.statements:
                     getattr(self, self.chance.choice(WRITES))(cursor)
+                    self.done += 1
         except Exception as failure:  # the test's thread tells it
             self.failure = failure
+
+    def wait(self):
+        """Until it is done, however long that takes on a busy machine, or hangs."""
+        before = -1
+        while self.is_alive() and self.done > before:
+            before = self.done
+            self.join(harness.PATIENCE)
 
     def fresh(self, count):
         self.next += count
@@ -446,9 +454,7 @@ class Migrate(MigrateCase):
         writers = [Writer(number, beside if number else dsn) for number in range(3)]
         self.addCleanup(lambda: [writer.stop() for writer in writers])
         self.more(writers)
-        for kills in range(10):
-            self.assertFalse(self.killed("--run", 20, self.command_file()), f"{kills} kills")
-            self.more(writers)
+        self.killed_often("--run", 10, 20, self.command_file(), lambda: self.more(writers))
         self.migrate("--run")
         self.assertRegex(self.migrate("--plan", code=WRONG).stderr, "a migration is under way")
         # They pass as ordinary tables until they have their hash.
@@ -776,8 +782,8 @@ class Migrate(MigrateCase):
             self.assertEqual(self.admin("select count(*) from items where owner = 9"), [["3000"]])
 
         for client in clients:
-            client.join(harness.PATIENCE)
-        self.assertEqual([client.failure for client in clients], [None] * len(clients))
+            client.wait()
+        self.assertEqual([(client.failure, client.done) for client in clients], [(None, 600)] * len(clients))
         self.assertGreater(sum(client.next % 1_000_000_000 for client in clients), 3000)
         check()
         self.run_command("migrate", file, "--back")
