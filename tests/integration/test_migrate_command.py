@@ -1176,6 +1176,14 @@ class Migrate(MigrateCase):
         self.run_command("migrate", file, "--back")
         self.assertEqual(self.admin("select count(*), max(id) from v"), [["10", "11"]])
 
+    def test_sessions_that_end_when_they_are_idle(self):
+        """One of the command's links waits while the other builds an index, and longer than a session may."""
+        self.admin("""create table one (id int primary key); insert into one values (1);
+            create function slow(int) returns int immutable language plpgsql as $$ begin perform pg_sleep(0.5); return $1; end $$;
+            create index on one (slow(id)); alter database app set idle_session_timeout = '200ms'""")
+        self.migrate("--run", names=["one"])
+        self.migrate("--cutover", names=["one"])
+
     @harness.proxied
     def test_what_is_loaded_before_its_key(self):
         """pgbench -i, as a restored dump, makes tables, fills them, and adds their keys: it is told of each that stays as it is.

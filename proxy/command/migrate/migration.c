@@ -164,10 +164,8 @@ static bool lock_out_others(const px_migration *it)
  * of the role could end a long copy. */
 static const char settings[] =
     "set search_path = pg_catalog; set statement_timeout = 0; set lock_timeout = 0;"
-    " set idle_in_transaction_session_timeout = 0; set check_function_bodies = off; set "
-    "row_security ="
-    " off;"
-    " set client_min_messages = error";
+    " set idle_in_transaction_session_timeout = 0; set idle_session_timeout = 0;"
+    " set check_function_bodies = off; set row_security = off; set client_min_messages = error";
 
 bool px_migration_open(px_migration *it)
 {
