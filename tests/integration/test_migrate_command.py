@@ -1224,5 +1224,23 @@ class Migrate(MigrateCase):
         self.assertIn("no table to migrate", self.run_command("migrate", file, "--run", code=WRONG).stderr)
 
 
+class Autovacuum(MigrateCase):
+    @classmethod
+    def setUpClass(cls):
+        super(MigrateCase, cls).setUpClass()
+        cls.postgres = harness.Postgres(autovacuum="on", autovacuum_naptime="1")
+        cls.addClassCleanup(cls.postgres.remove)
+
+    def test_it_gives_way(self):
+        """It locks a large table for long. PostgreSQL ends it for those who wait, though not by itself before the cutover gives a try up."""
+        self.admin("create table one (id int primary key, t text) with (autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1);"
+                   "insert into one select n, repeat('x', 500) from generate_series(1, 5000) n")
+        self.migrate("--run", names=["one"])
+        self.admin("update one set t = t || 'y'")
+        self.migrate("--run", names=["one"])
+        harness.eventually("it is at work", lambda: self.admin("select count(*) > 0 from pg_stat_progress_vacuum where datname = 'app'") == [["t"]])
+        self.assertNotIn("others hold a lock", self.migrate("--cutover", names=["one"]).stdout)
+
+
 if __name__ == "__main__":
     unittest.main()
