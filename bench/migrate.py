@@ -80,26 +80,22 @@ class Bench:
         if failures:
             raise failures[0]
 
-    def migrate(self, word, then=lambda: None):
+    def migrate(self, word):
         def run():
             done = subprocess.run([harness.program(), "migrate", self.file, word, f"--changes={ASKED.changes}"], capture_output=True, text=True, check=False)
             if done.returncode:
                 raise SystemExit(done.stdout + done.stderr)
             print("".join(f"    {line}\n" for line in done.stdout.splitlines() if "have waited" in line), end="")
-            then()
         self.step(word, run)
-
-    def reload(self, tables):
-        self.keyspread.reload({**self.keyspread.config, "tables": tables})
 
     def run(self):
         self.step("ordinary tables", lambda: time.sleep(5))
         self.migrate("--run")
-        self.reload(SPREAD)
+        self.keyspread.reload({**self.keyspread.config, "tables": SPREAD})
         self.step("with their entries", lambda: time.sleep(5))
         self.migrate("--cutover")
         self.step("spread tables", lambda: time.sleep(ASKED.seconds))
-        self.migrate("--back", lambda: self.reload([]))
+        self.migrate("--back")
         self.step("ordinary tables", lambda: time.sleep(5))
         for writer in self.writers:
             writer.stop()

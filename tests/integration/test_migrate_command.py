@@ -181,8 +181,8 @@ class Ledger(threading.Thread):
     def __init__(self, number, dsn, statements, chance):
         super().__init__(daemon=True)
         self.number, self.dsn, self.statements, self.chance = number, dsn, statements, chance
-        self.items, self.parts, self.tally, self.done = {}, set(), {}, 0
-        self.drawn, self.next, self.failure = [], 1_000_000_000 * (number + 1), None
+        self.items, self.parts, self.tally = {}, set(), {}
+        self.drawn, self.next, self.failure, self.done = [], 1_000_000_000 * (number + 1), None, 0
         self.start()
 
     def run(self):
@@ -190,10 +190,18 @@ class Ledger(threading.Thread):
         try:
             with contextlib.closing(psycopg2.connect(self.dsn)) as connection, connection.cursor() as cursor:
                 connection.autocommit = True
-                for self.done in range(self.statements):
+                while self.done < self.statements:
                     getattr(self, self.chance.choice(WRITES))(cursor)
+                    self.done += 1
         except Exception as failure:  # the test's thread tells it
             self.failure = failure
+
+    def wait(self):
+        """Until it is done, however long that takes on a busy machine, or hangs."""
+        before = -1
+        while self.is_alive() and self.done > before:
+            before = self.done
+            self.join(harness.PATIENCE)
 
     def fresh(self, count):
         self.next += count
@@ -446,9 +454,7 @@ class Migrate(MigrateCase):
         writers = [Writer(number, beside if number else dsn) for number in range(3)]
         self.addCleanup(lambda: [writer.stop() for writer in writers])
         self.more(writers)
-        for kills in range(10):
-            self.assertFalse(self.killed("--run", 20, self.command_file()), f"{kills} kills")
-            self.more(writers)
+        self.killed_often("--run", 10, 20, self.command_file(), lambda: self.more(writers))
         self.migrate("--run")
         self.assertRegex(self.migrate("--plan", code=WRONG).stderr, "a migration is under way")
         # They pass as ordinary tables until they have their hash.
@@ -729,6 +735,29 @@ class Migrate(MigrateCase):
                 self.admin("drop table one, log")
 
     @harness.proxied
+    def test_the_way_back_while_nobody_writes(self):
+        """It is known still when keyspread looks at the tables again."""
+        self.admin("create table one (id int primary key)")
+        self.migrate("--run", names=["one"])
+        keyspread = harness.Keyspread({**harness.backend_config(self.postgres, (), backend={"catalog_s": 1}), "tables": self.tables(["one"])})
+        self.addCleanup(keyspread.stop)
+
+        def insert(number):
+            with wire.Wire(("127.0.0.1", keyspread.port)) as session:
+                session.login(harness.USER, "app")
+                session.rows(f"insert into one values ({number})")
+
+        insert(1)
+        for word in ("--cutover", "--back"):
+            self.migrate(word, names=["one"])
+            insert(2 + (word == "--back"))
+        # Without sessions keyspread has no link to the database: its snapshot is older than 1 s by then.
+        harness.eventually("all links are closed", lambda: self.admin(
+            "select count(*) from pg_stat_activity where datname = 'app' and pid <> pg_backend_pid()") == [["0"]])
+        insert(4)
+        self.assertEqual(self.admin("select string_agg(id::text, ' ' order by id) from one"), [["1 2 3 4"]])
+
+    @harness.proxied
     def test_the_way_back_after_many_writes(self):
         """Of all kinds, through keyspread and past it: each row is as its client left it, and numbers go on behind those that were drawn."""
         self.admin(Ledger.tables + "; insert into items (owner, label) select 9, 'old' from generate_series(1, 3000)")
@@ -752,11 +781,9 @@ class Migrate(MigrateCase):
                 self.assertEqual({int(key): int(n) for key, n in self.admin(f"select id, n from tallies_{client.number}")}, client.tally)
             self.assertEqual(self.admin("select count(*) from items where owner = 9"), [["3000"]])
 
-        while any(client.is_alive() for client in clients):
-            before = [client.done for client in clients]
-            harness.eventually("each goes on", lambda before=before: all(
-                client.done > done or not client.is_alive() for client, done in zip(clients, before)))
-        self.assertEqual([client.failure for client in clients], [None] * len(clients))
+        for client in clients:
+            client.wait()
+        self.assertEqual([(client.failure, client.done) for client in clients], [(None, 600)] * len(clients))
         self.assertGreater(sum(client.next % 1_000_000_000 for client in clients), 3000)
         check()
         self.run_command("migrate", file, "--back")
@@ -1149,6 +1176,14 @@ class Migrate(MigrateCase):
         self.run_command("migrate", file, "--back")
         self.assertEqual(self.admin("select count(*), max(id) from v"), [["10", "11"]])
 
+    def test_sessions_that_end_when_they_are_idle(self):
+        """One of the command's links waits while the other builds an index, and longer than a session may."""
+        self.admin("""create table one (id int primary key); insert into one values (1);
+            create function slow(int) returns int immutable language plpgsql as $$ begin perform pg_sleep(0.5); return $1; end $$;
+            create index on one (slow(id)); alter database app set idle_session_timeout = '200ms'""")
+        self.migrate("--run", names=["one"])
+        self.migrate("--cutover", names=["one"])
+
     @harness.proxied
     def test_what_is_loaded_before_its_key(self):
         """pgbench -i, as a restored dump, makes tables, fills them, and adds their keys: it is told of each that stays as it is.
@@ -1187,6 +1222,24 @@ class Migrate(MigrateCase):
         self.assertRegex(self.run_command("verify", file, table).stdout, "rows: 5999\nwrong: 0")
         self.run_command("migrate", file, table, "--finish")
         self.assertIn("no table to migrate", self.run_command("migrate", file, "--run", code=WRONG).stderr)
+
+
+class Autovacuum(MigrateCase):
+    @classmethod
+    def setUpClass(cls):
+        super(MigrateCase, cls).setUpClass()
+        cls.postgres = harness.Postgres(autovacuum="on", autovacuum_naptime="1")
+        cls.addClassCleanup(cls.postgres.remove)
+
+    def test_it_gives_way(self):
+        """It locks a large table for long. PostgreSQL ends it for those who wait, though not by itself before the cutover gives a try up."""
+        self.admin("create table one (id int primary key, t text) with (autovacuum_vacuum_cost_delay = 100, autovacuum_vacuum_cost_limit = 1);"
+                   "insert into one select n, repeat('x', 500) from generate_series(1, 5000) n")
+        self.migrate("--run", names=["one"])
+        self.admin("update one set t = t || 'y'")
+        self.migrate("--run", names=["one"])
+        harness.eventually("it is at work", lambda: self.admin("select count(*) > 0 from pg_stat_progress_vacuum where datname = 'app'") == [["t"]])
+        self.assertNotIn("others hold a lock", self.migrate("--cutover", names=["one"]).stdout)
 
 
 if __name__ == "__main__":

@@ -331,6 +331,29 @@ class MigrateDecoding(MigrateCase):
         self.assertEqual(self.new_rows("id"), [["2"], ["3"]])
         self.migrate("--cutover")
 
+    def test_keys_that_are_slow_to_log(self):
+        """Only to read the WAL has a limit in the switch: it does not fail because a log is slow."""
+        self.admin("create table one (id int primary key)")
+        self.decode("--run")
+        self.admin("""create function keyspread.slow() returns trigger language plpgsql as $$ begin perform pg_sleep(0.4); return null; end $$;
+            create trigger slow before insert on keyspread.changes_1 for each statement execute function keyspread.slow()""")
+        switched = threading.Event()
+
+        def write():
+            with self.postgres.admin("app") as session:
+                while not switched.is_set():
+                    session.rows("insert into one (id) select coalesce(max(id), 0) + 1 from one")
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            self.migrate("--cutover")
+        finally:
+            switched.set()
+            writer.join()
+        self.assertEqual(self.admin("select count(*) = max(id) from one"), [["t"]])
+        self.migrate("--back")
+
     def test_it_goes_on_as_it_began(self):
         self.admin("create table one (id int primary key); insert into one values (1)")
         self.migrate("--run")

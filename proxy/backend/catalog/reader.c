@@ -485,11 +485,17 @@ static bool is_due(const px_reader *reader, uint64_t now)
            now >= reader->looked_at + half;
 }
 
+static bool has_tables(const px_reader *reader)
+{
+    const px_catalog *catalog = reader->sight.catalog;
+    return catalog != NULL && catalog->count + catalog->ordinary_count > 0;
+}
+
 /* Whether a link is worth keeping: it would keep an unused database from being dropped. */
 static bool is_of_use(const px_reader *reader)
 {
     const char *name = reader->database->name; /* "" if backend.dsn names the database */
-    return reader->sight.catalog != NULL && reader->sight.catalog->count > 0 &&
+    return has_tables(reader) &&
            (name[0] == '\0' || px_databases_used(reader->worker->server->databases, name));
 }
 
@@ -517,11 +523,10 @@ static void free_reader(px_reader *reader)
 }
 
 /* Whether the reader can be freed: its database has no configured tables, so it has no findings to
- * keep. */
+ * keep, and no tables that have lost their hash by `keyspread migrate --back`. */
 static bool is_useless(const px_reader *reader)
 {
-    return reader->state == CLOSED && reader->waiting == NULL &&
-           (reader->sight.catalog == NULL || reader->sight.catalog->count == 0);
+    return reader->state == CLOSED && reader->waiting == NULL && !has_tables(reader);
 }
 
 /* Closes the link and answers all questions, for the process is about to end and has no sessions

@@ -229,7 +229,7 @@ static bool take_message(reading *to, pgw_slice message)
 /* --- the slot --- */
 
 /* The moment of the writer's transaction, and a place in the WAL behind all that it sees. While
- * others wait for the command it has as little time to read as it has to wait for a lock. */
+ * others wait for the command the WAL is read within the time that it has to wait for a lock. */
 static const char ask_moment[] =
     "select pg_current_snapshot(), pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0'),"
     " coalesce(pg_wal_lsn_diff(decoded, '0/0'), 0), slot, set_config('statement_timeout', "
@@ -241,7 +241,7 @@ static const char ask_moment[] =
 static const char flush[] = "begin; set local synchronous_commit = local; select"
                             " pg_logical_emit_message(true, 'keyspread', ''); commit";
 
-/* One part of the changes; `more`: there may be another. */
+/* One part of the changes; `more`: there may be another. The first one reads all of the WAL. */
 static bool fetch(reading *to, bool *more, bool *locked)
 {
     char sql[64];
@@ -253,6 +253,7 @@ static bool fetch(reading *to, bool *more, bool *locked)
         px_migration_say(to->it, rows,
                          "changes cannot be read from the replication slot. If it is gone, take "
                          "the migration back (--back), and begin again");
+    good = good && px_migration_do(to->it, to->it->writer, "set local statement_timeout = 0");
     for (int i = 0; good && i < PQntuples(rows); i++)
         good =
             take_message(to, (pgw_slice){PQgetvalue(rows, i, 0), (size_t)PQgetlength(rows, i, 0)});
@@ -282,7 +283,7 @@ static bool note(const reading *to)
 {
     return px_migration_dof(to->it, to->it->writer,
                             "update keyspread.migration set decoded = nullif('%" PRIX32 "/%" PRIX32
-                            "'::pg_lsn, '0/0'); set local statement_timeout = 0",
+                            "'::pg_lsn, '0/0')",
                             (uint32_t)(to->upto >> 32), (uint32_t)to->upto);
 }
 

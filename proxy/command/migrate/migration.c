@@ -161,13 +161,14 @@ static bool lock_out_others(const px_migration *it)
 }
 
 /* Without this the new tables would be found under another name than their schema's, and a setting
- * of the role could end a long copy. */
+ * of the role could end a long copy. An autovacuum is ended for those who wait as long as
+ * deadlock_timeout, which is to be before the command gives a try up. */
 static const char settings[] =
     "set search_path = pg_catalog; set statement_timeout = 0; set lock_timeout = 0;"
-    " set idle_in_transaction_session_timeout = 0; set check_function_bodies = off; set "
-    "row_security ="
-    " off;"
-    " set client_min_messages = error";
+    " set idle_in_transaction_session_timeout = 0; set idle_session_timeout = 0;"
+    " set check_function_bodies = off; set row_security = off; set client_min_messages = error;"
+    " select set_config('deadlock_timeout', '100ms', false) where"
+    " has_parameter_privilege('deadlock_timeout', 'set')";
 
 bool px_migration_open(px_migration *it)
 {
