@@ -241,8 +241,9 @@ static bool read_rows(filling *in)
     in->places = &in->first;
     in->claims = &in->claimed;
     in->room = 1;
-    if (rows->more)
-        learn_rows(in, &first);
+    if (!rows->more)
+        return read_row(in);
+    learn_rows(in, &first);
     for (;;) {
         if (in->count == MOST_ROWS || !read_row(in))
             return false;
