@@ -709,6 +709,18 @@ class Returning(LazyCase):
         harness.eventually("numbers are drawn ahead", is_kept)
         self.assertEqual(sorted(seen), sorted(row[0] for row in self.stored(NUMBERED, columns="id::text")))
 
+    def test_numbers_that_are_older_than_its_own(self):
+        """What was drawn ahead before a session drew a number itself is not for it. Newer ones are, though the older are still there."""
+        text = self.TEXT.format(self.PART, "id")
+        for _ in range(2):
+            session = self.ready()
+
+            def is_kept(session=session):
+                for query in ("begin", text, "commit"):
+                    self.assertIsNone(wire.error_of(session.query(query)))
+                return self.kinds().get("lazy", 0) >= 4
+            harness.eventually("numbers are drawn ahead", is_kept, 20)
+
     def test_binds(self):
         texts = ("insert into others (id, note) values ($1, $2) returning id",
                  "insert into numbered (id, name, part) values ($1, $2, $3) returning part as p, id, name")

@@ -84,27 +84,30 @@ typedef struct px_hand {
     size_t replans; /* 1 + number of the held message whose plan is being made anew; 0: none is */
 } px_hand;
 
-/* What the session did to the schema. */
+/* What the session did to the schema. Idle sessions have one each, so that it is small. */
 typedef struct px_ddl {
-    bool own;  /* the session's transaction may have changed configured tables, unseen by others */
-    bool seen; /* a statement that was sent may change configured tables */
-    bool unsynced; /* A statement that may change configured tables was sent since the last Sync. */
-    bool bound;    /* A statement that may change configured tables was bound to the unnamed portal
-                      since the last Sync. */
-    bool portal;   /* A statement that may change configured tables was bound to a named portal in
-                      this transaction. */
-    bool resets;   /* A statement that was sent may make a sequence go on from elsewhere. */
-    bool used;     /* A statement of the transaction named configured tables, which it may lock. */
-    uint64_t unmarked;   /* statements that were sent and may change configured tables, which is not
-                            marked yet */
+    /* The session's transaction may have changed configured tables, unseen by others. */
+    bool own : 1;
+    bool seen : 1;     /* A statement that was sent may change configured tables. */
+    bool unsynced : 1; /* A statement that may change configured tables was sent since the last
+                          Sync. */
+    bool bound : 1;    /* A statement that may change configured tables was bound to the unnamed
+                          portal since the last Sync. */
+    bool portal : 1;   /* A statement that may change configured tables was bound to a named portal
+                          in this transaction. */
+    bool resets : 1;   /* A statement that was sent may make a sequence go on from elsewhere. */
+    bool used : 1; /* A statement of the transaction named configured tables, which it may lock. */
+    bool worn : 1; /* Of `catalog` only names, columns and primary keys are right: the transaction
+                      has changed other things since, or made what `made` names. */
+    bool keys : 1; /* A statement of the transaction may have changed names, columns or primary keys
+                      of tables that were there before. */
+    /* The number of statements that were sent and may change configured tables, which is not marked
+     * yet. */
+    uint32_t unmarked;
     px_catalog *catalog; /* the configured tables as the session's transaction sees them. Counted;
                             or NULL */
-    bool worn;           /* Of `catalog` only names, columns and primary keys are right: the
-                            transaction has changed other things since, or made what `made` names. */
-    bool keys;    /* A statement of the transaction may have changed names, columns or primary
-                     keys of tables that were there before. */
-    pgw_buf made; /* names of what the transaction has made since it last looked, each with
-                     NUL */
+    pgw_buf *made; /* names of what the transaction has made since it last looked, each with NUL;
+                      or NULL */
     struct px_schema_probe *probe; /* look at the tables over its own link; owned; or NULL */
     uint64_t recheck_from; /* a wrong value has the tables looked at again from this time on;
                              px_worker_now() */

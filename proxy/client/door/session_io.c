@@ -71,9 +71,9 @@ static void free_session(void *owner)
     px_sequence_refill_end(session, false);
     px_copied_over(session);
     pgw_buf_free(&session->hand.rewritten);
-    pgw_buf_free(&session->ddl.made);
     px_relay_forget_rest(session);
     px_changes_ask_anew(session);
+    px_changes_free(session);
     free(session);
 }
 

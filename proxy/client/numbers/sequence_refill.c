@@ -42,6 +42,10 @@ void px_sequence_refill_ask(px_session *session)
         px_sequence_refill_end(session, false);
         return;
     }
+    /* Numbers that are older than what the session drew itself are not for it. In front of newer
+     * ones they would stand in its way for ever. */
+    if (refill->reserve->since <= session->own.drew_apart)
+        px_sequence_cache_keep(refill->reserve, 0);
     pgw_buf out = {0};
     px_sequence_cache_begin(session->worker, refill->reserve, refill->count, false);
     px_ask(session, pgw_slice_buf(&refill->question), PX_ASKS_AHEAD, &out);

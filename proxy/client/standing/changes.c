@@ -2,6 +2,7 @@
 
 #include "proxy/client/core/session.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -49,6 +50,20 @@ void px_changes_forget(px_session *session)
     session->ddl.worn = false;
 }
 
+static void forget_made(px_session *session)
+{
+    if (session->ddl.made != NULL)
+        pgw_buf_free(session->ddl.made);
+    free(session->ddl.made);
+    session->ddl.made = NULL;
+}
+
+void px_changes_free(px_session *session)
+{
+    px_changes_forget(session);
+    forget_made(session);
+}
+
 /* Whether the session's own transaction, or the group at hand, is not over. */
 static bool is_inside(const px_session *session)
 {
@@ -63,8 +78,8 @@ px_catalog *px_changes_own(const px_session *session)
 /* Whether the text mentions something that the transaction has made since it last looked. */
 static bool mentions_made(const px_session *session, pgw_slice text)
 {
-    const pgw_buf *made = &session->ddl.made;
-    for (size_t at = 0; at < made->len; at += strlen(made->ptr + at) + 1)
+    const pgw_buf *made = session->ddl.made;
+    for (size_t at = 0; made != NULL && at < made->len; at += strlen(made->ptr + at) + 1)
         if (rw_text_mentions(text, made->ptr + at))
             return true;
     return false;
@@ -118,12 +133,14 @@ void px_changes_note(px_session *session, unsigned effects)
 
 void px_changes_note_kept(px_session *session, unsigned effects, pgw_slice made)
 {
-    bool few = session->ddl.made.len < MADE_MOST;
+    bool few = session->ddl.made == NULL || session->ddl.made->len < MADE_MOST;
     note(session, effects, few);
-    if (made.len > 0 && few) {
-        pgw_buf_add_slice(&session->ddl.made, made);
-        pgw_buf_add_byte(&session->ddl.made, '\0');
-    }
+    if (made.len == 0 || !few)
+        return;
+    if (session->ddl.made == NULL)
+        session->ddl.made = pgw_calloc(1, sizeof *session->ddl.made);
+    pgw_buf_add_slice(session->ddl.made, made);
+    pgw_buf_add_byte(session->ddl.made, '\0');
 }
 
 void px_changes_note_text(px_session *session, unsigned effects, size_t count)
@@ -156,8 +173,8 @@ void px_changes_see(px_session *session, px_catalog *catalog)
 {
     px_changes_forget(session);
     session->ddl.catalog = catalog;
-    session->ddl.keys = session->ddl.keys || session->ddl.made.len > 0;
-    pgw_buf_free(&session->ddl.made);
+    session->ddl.keys = session->ddl.keys || session->ddl.made != NULL;
+    forget_made(session);
 }
 
 void px_changes_recheck_from(px_session *session, uint64_t at)
@@ -181,7 +198,7 @@ void px_changes_synced(px_session *session)
 void px_changes_end(px_session *session)
 {
     void (*stale)(px_worker *, const char *, uint64_t) =
-        session->ddl.keys || session->ddl.made.len > 0 ? px_catalog_stale : px_catalog_stale_kept;
+        session->ddl.keys || session->ddl.made != NULL ? px_catalog_stale : px_catalog_stale_kept;
     if (session->ddl.seen) {
         px_changes_ask_anew(session);
         stale(session->worker, session->who.identity->database, 1);
@@ -195,7 +212,7 @@ void px_changes_end(px_session *session)
         session->ddl.seen = session->ddl.own = session->ddl.unsynced = session->ddl.resets =
             session->ddl.used = session->ddl.keys = false;
         session->ddl.unmarked = 0;
-        pgw_buf_free(&session->ddl.made);
+        forget_made(session);
     }
     px_changes_forget(session);
 }

@@ -58,6 +58,8 @@ void px_changes_see(struct px_session *session, px_catalog *catalog);
 void px_changes_recheck_from(struct px_session *session, uint64_t at);
 /* Forgets what the session's own transaction has made of the tables. */
 void px_changes_forget(struct px_session *session);
+/* Frees what the session knows of its own changes, for it ends. */
+void px_changes_free(struct px_session *session);
 /* A statement of the transaction names configured tables, which it may lock. */
 void px_changes_use(struct px_session *session);
 

@@ -11,7 +11,7 @@ const attempt = async (name, work) => {
   try {
     print(name, (await work()) ?? '');
   } catch (failure) {
-    print(name, failure.code ? `E${failure.code}` : '', failure.message, failure.detail ?? '');
+    print(name, failure.code ? `E${failure.code}` : '', failure.message, (failure.detail ?? '').replace(/^Key \(id\)=\(\d+\)/, 'Key (id)'));
   }
 };
 
@@ -146,11 +146,12 @@ async function useNodePostgres() {
   await listening.query('LISTEN items');
   await pool.query("NOTIFY items, 'new'");
   print(await heard);
-  for (let n = 0; n < 3; n++)
-    print((await pool.query({name: 'find', text: 'select label from items where id = $1', values: [n + 2]})).rows);
+  const first = Number((await pool.query('select min(id) from items')).rows[0].min);
+  for (let n = -1; n < 2; n++)
+    print((await pool.query({name: 'find', text: 'select label from items where id = $1', values: [first + n]})).rows);
   const result = await pool.query({text: 'select * from items order by id limit 2', rowMode: 'array'});
-  print(result.fields.map((it) => it.name), result.rows, result.rowCount, result.command);
-  print((await pool.query('select 1 as a; update items set note = \'two at once\' where id = 3 returning note; select count(*) from items')).map((it) => it.rows));
+  print(result.fields.map((it) => it.name), result.rows.map(([id, ...rest]) => [id - first, ...rest]), result.rowCount, result.command);
+  print((await pool.query(`select 1 as a; update items set note = 'two at once' where id = ${first} returning note; select count(*) from items`)).map((it) => it.rows));
   await attempt('wrong', () => pool.query('insert into items (label, nothing) values ($1, $2)', ['a', 'b']));
   await attempt('null', () => pool.query('insert into items (label) values ($1)', [null]));
   await attempt('slow', () => listening.query({text: 'set statement_timeout = 50; select pg_sleep(10)'}));
