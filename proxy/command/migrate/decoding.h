@@ -10,8 +10,8 @@
 
 /* Reads the changes of all transactions that the writer's transaction sees, and of no other, into
  * the logs. The writer's transaction is REPEATABLE READ, and also notes how far the slot is read.
- * No longer than the writer waits for a lock. False with a message, but none if `locked`: it would
- * have taken longer. */
+ * It takes no longer than the writer waits for a lock. False with a message, but none if `locked`:
+ * it would have taken longer. */
 PGW_MUST_CHECK bool px_decoding_read(const px_migration *it, bool *locked);
 /* Lets the server drop the WAL that is read. The writer's transaction that has noted it is
  * committed. */
