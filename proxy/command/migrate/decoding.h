@@ -16,7 +16,8 @@ PGW_MUST_CHECK bool px_decoding_read(const px_migration *it, bool *locked);
 /* Lets the server drop the WAL that is read. The writer's transaction that has noted it is
  * committed. */
 PGW_MUST_CHECK bool px_decoding_confirm(const px_migration *it);
-/* Does both in a transaction of its own, if the last time, `then`, was a minute ago. */
+/* Reads the changes and confirms them, in a transaction of its own, if `then`, when it last did so,
+ * is a minute ago. */
 PGW_MUST_CHECK bool px_decoding_keep_up(const px_migration *it, double *then);
 
 #endif
