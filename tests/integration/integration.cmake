@@ -60,7 +60,7 @@ if(KEYSPREAD_LONG)
   set_property(TEST integration.serial_replay APPEND PROPERTY ENVIRONMENT KEYSPREAD_TRANSACTIONS=20000)
 endif()
 
-# Faults by chance under many clients.
+# These tests have faults by chance while many clients write.
 set(ledgers integration.ledger integration.ydb_ledger)
 set_property(TEST ${ledgers} PROPERTY LABELS integration chance)
 if(KEYSPREAD_LONG)
